@@ -1,0 +1,131 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// Read this file from the top: settings, then the platforms on which `CloudKit` is ours, then the
+// targets in order of rank. A target imports lower ranks only; `Scripts/layers` checks that against
+// the table in docs/architecture.md.
+
+/// Swift 6 language mode plus the upcoming features that the whole package is written in.
+let settings: [SwiftSetting] = [
+    // SE-0335: existentials are visible.
+    .enableUpcomingFeature("ExistentialAny"),
+    // SE-0409: imports do not leak into clients.
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    // SE-0444: members come only from modules that the file imports.
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // SE-0470: conformances of isolated types are isolated.
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    // SE-0461: an async function stays on its caller's actor; heavy work says @concurrent.
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    // SE-0481: weak captures are immutable.
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+]
+
+/// On Apple platforms `import CloudKit` is Apple's framework; ours exists where Apple has none.
+let whereAppleHasNone: TargetDependencyCondition? = .when(platforms: [.linux, .android, .windows])
+
+let cloudKit: Target.Dependency = .target(name: "CloudKit", condition: whereAppleHasNone)
+let coreLocation: Target.Dependency = .target(name: "CoreLocation", condition: whereAppleHasNone)
+
+let asyncHTTPClient: Target.Dependency =
+    .product(name: "AsyncHTTPClient", package: "async-http-client")
+let argumentParser: Target.Dependency =
+    .product(name: "ArgumentParser", package: "swift-argument-parser")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioFileSystem: Target.Dependency = .product(name: "_NIOFileSystem", package: "swift-nio")
+let serviceLifecycle: Target.Dependency =
+    .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
+let package = Package(
+    name: "swift-cloudkit",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "CloudKit", targets: ["CloudKit"]),
+        .library(name: "CloudKitExtras", targets: ["CloudKitExtras"]),
+        .library(name: "CloudKitCodable", targets: ["CloudKitCodable"]),
+        .library(name: "CloudKitWebClient", targets: ["CloudKitWebClient"]),
+        .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
+        .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
+        .executable(name: "cloudkit", targets: ["CloudKitTool"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird",
+            from: "2.28.1",
+            traits: []
+        ),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(
+            url: "https://github.com/swift-server/swift-service-lifecycle",
+            from: "2.13.0"
+        ),
+    ],
+    targets: [
+        // Rank 0: stand-ins for the two Apple modules whose types CloudKit's API names.
+        .target(name: "CoreLocation"),
+
+        // Rank 1: the protocol as values, no I/O. Client and server meet here and nowhere else.
+        .target(name: "CloudKitWire"),
+
+        // Rank 2: the protocol as async Swift; the service without HTTP and without SQL.
+        .target(
+            name: "CloudKitWebClient",
+            dependencies: ["CloudKitWire", asyncHTTPClient, nioCore, nioFileSystem]
+        ),
+        .target(name: "CloudKitServerCore", dependencies: ["CloudKitWire", crypto]),
+
+        // Rank 3: Apple's API over the web client; one storage engine for the core.
+        .target(
+            name: "CloudKit",
+            dependencies: ["CloudKitWebClient", "CloudKitWire", coreLocation]
+        ),
+        .target(name: "CloudKitServerSQLite", dependencies: ["CloudKitServerCore", grdb]),
+
+        // Rank 4: what Apple's framework lacks; the mapping; the HTTP face of the core.
+        .target(name: "CloudKitExtras", dependencies: [cloudKit, "CloudKitWebClient"]),
+        .target(name: "CloudKitCodable", dependencies: [cloudKit, coreLocation]),
+        .target(
+            name: "CloudKitServer",
+            dependencies: [
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", hummingbird,
+                httpTypes,
+                logging, nioCore, nioFileSystem, serviceLifecycle,
+            ]
+        ),
+
+        // Rank 5: a whole cloud in the test's own process.
+        .target(
+            name: "CloudKitTesting",
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitServerCore", "CloudKitServerSQLite",
+                "CloudKitWebClient", "CloudKitWire",
+            ]
+        ),
+
+        // Rank 6: the command line, as a library and as the executable that starts it.
+        .target(
+            name: "CloudKitCLI",
+            dependencies: [
+                cloudKit, coreLocation, "CloudKitCodable", "CloudKitExtras", "CloudKitServer",
+                "CloudKitWebClient", argumentParser, logging, serviceLifecycle,
+            ]
+        ),
+        .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = (target.swiftSettings ?? []) + settings
+}

@@ -1,0 +1,36 @@
+/// An element of a 2xx response that stands for a failed item (a record, a zone, a subscription).
+public struct ItemError: Error, Hashable, Sendable, Codable {
+    /// The record that failed, in answers about records.
+    public var recordName: String?
+    /// The zone that failed, in answers about zones.
+    public var zoneID: WireZoneID?
+    /// The subscription that failed, in answers about subscriptions.
+    public var subscriptionID: String?
+    /// What went wrong, for people; names the item.
+    public var reason: String?
+    /// What went wrong, for programs.
+    public var serverErrorCode: ServerErrorCode
+    /// Seconds to wait before a retry; nil where a retry makes no sense.
+    public var retryAfter: Double?
+    /// Identifies the failed request in the server's log.
+    public var uuid: String?
+    /// Where the user signs in, with `AUTHENTICATION_REQUIRED`.
+    public var redirectURL: String?
+
+    /// Makes an error about one item.
+    public init(
+        _ serverErrorCode: ServerErrorCode,
+        reason: String?,
+        recordName: String? = nil,
+        zoneID: WireZoneID? = nil,
+        subscriptionID: String? = nil,
+        retryAfter: Double? = nil
+    ) {
+        self.serverErrorCode = serverErrorCode
+        self.reason = reason
+        self.recordName = recordName
+        self.zoneID = zoneID
+        self.subscriptionID = subscriptionID
+        self.retryAfter = retryAfter
+    }
+}

@@ -1,0 +1,54 @@
+/// One element of a response array: what was asked for, or why it could not be had.
+///
+/// On the wire the two are told apart by the key `serverErrorCode` ("Types and Dictionaries" in
+/// Apple's reference).
+public typealias ItemResult<Success: Codable & Hashable & Sendable> = Result<Success, ItemError>
+
+/// The wire form of an `ItemResult`: the element itself, with no envelope.
+struct ItemResultCoder<Success: Codable & Hashable & Sendable>: Codable {
+    let result: ItemResult<Success>
+
+    private enum CodingKeys: CodingKey {
+        case serverErrorCode
+    }
+
+    init(_ result: ItemResult<Success>) {
+        self.result = result
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if container.contains(.serverErrorCode) {
+            result = .failure(try ItemError(from: decoder))
+        } else {
+            result = .success(try Success(from: decoder))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch result {
+        case .success(let value): try value.encode(to: encoder)
+        case .failure(let error): try error.encode(to: encoder)
+        }
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// Decodes an array whose elements are items or errors.
+    func decodeItems<Success: Codable & Hashable & Sendable>(
+        _ type: Success.Type,
+        forKey key: Key
+    ) throws -> [ItemResult<Success>] {
+        try decode([ItemResultCoder<Success>].self, forKey: key).map(\.result)
+    }
+}
+
+extension KeyedEncodingContainer {
+    /// Encodes an array whose elements are items or errors.
+    mutating func encodeItems<Success: Codable & Hashable & Sendable>(
+        _ items: [ItemResult<Success>],
+        forKey key: Key
+    ) throws {
+        try encode(items.map(ItemResultCoder.init), forKey: key)
+    }
+}

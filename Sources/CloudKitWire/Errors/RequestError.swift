@@ -1,0 +1,28 @@
+/// The body of a response whose status is not 2xx: the whole request failed.
+public struct RequestError: Error, Hashable, Sendable, Codable {
+    /// Identifies the failed request in the server's log.
+    public var uuid: String?
+    /// What went wrong, for programs.
+    public var serverErrorCode: ServerErrorCode
+    /// What went wrong, for people; names the item.
+    public var reason: String?
+    /// Seconds to wait before a retry; nil where a retry makes no sense.
+    public var retryAfter: Double?
+    /// Where the user signs in, with `AUTHENTICATION_REQUIRED`.
+    public var redirectURL: String?
+
+    /// Makes an error that is not yet tied to a request.
+    public init(
+        _ serverErrorCode: ServerErrorCode,
+        reason: String?,
+        retryAfter: Double? = nil,
+        redirectURL: String? = nil,
+        uuid: String? = nil
+    ) {
+        self.uuid = uuid
+        self.serverErrorCode = serverErrorCode
+        self.reason = reason
+        self.retryAfter = retryAfter
+        self.redirectURL = redirectURL
+    }
+}

@@ -1,0 +1,23 @@
+/// The part of a path that says what is asked, such as `records/modify`.
+public enum Endpoint: String, Hashable, Sendable, CaseIterable {
+    /// Changes records.
+    case recordsModify = "records/modify"
+    /// Fetches records by name.
+    case recordsLookup = "records/lookup"
+    /// Searches records.
+    case recordsQuery = "records/query"
+    /// Lists zones.
+    case zonesList = "zones/list"
+    /// Fetches zones by identity.
+    case zonesLookup = "zones/lookup"
+    /// Makes and deletes zones.
+    case zonesModify = "zones/modify"
+    /// Lists the zones that changed.
+    case changesDatabase = "changes/database"
+    /// Lists the records that changed.
+    case changesZone = "changes/zone"
+    /// Asks where assets may be uploaded to.
+    case assetsUpload = "assets/upload"
+    /// Says who the caller is.
+    case usersCaller = "users/caller"
+}

@@ -1,0 +1,44 @@
+/// The path of a request: `/database/1/{container}/{environment}/{database}/{endpoint}`.
+public struct ServicePath: Hashable, Sendable {
+    /// The container, such as `iCloud.com.example.app`.
+    public var container: String
+    /// Development or production.
+    public var environment: ServiceEnvironment
+    /// Public, private or shared.
+    public var database: DatabaseScope
+    /// What is asked; kept as text, so that an unknown one can be named in the error.
+    public var endpoint: String
+
+    /// Makes a path.
+    public init(
+        container: String,
+        environment: ServiceEnvironment,
+        database: DatabaseScope,
+        endpoint: Endpoint
+    ) {
+        self.container = container
+        self.environment = environment
+        self.database = database
+        self.endpoint = endpoint.rawValue
+    }
+
+    /// Reads a path without its query; nil when it is not one of the service.
+    public init?(_ path: some StringProtocol) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        guard parts.count >= 6, parts[0] == "database", parts[1] == "1",
+            let environment = ServiceEnvironment(rawValue: String(parts[3])),
+            let database = DatabaseScope(rawValue: String(parts[4]))
+        else { return nil }
+        container = String(parts[2])
+        self.environment = environment
+        self.database = database
+        endpoint = parts[5...].joined(separator: "/")
+    }
+}
+
+extension ServicePath: CustomStringConvertible {
+    /// The path as it is requested, with a leading slash.
+    public var description: String {
+        "/database/1/\(container)/\(environment.rawValue)/\(database.rawValue)/\(endpoint)"
+    }
+}

@@ -1,0 +1,40 @@
+/// The answer of `records/modify`, `records/lookup` and `records/query`.
+public struct RecordsResponse: Hashable, Sendable, Codable {
+    /// The records: in request order for modify and lookup, in sort order for query.
+    public var records: [ItemResult<WireRecord>]
+    /// Where the next page of a query starts; absent on the last page.
+    public var continuationMarker: String?
+    /// The zone's newest change token, where the request asked for it.
+    public var syncToken: String?
+
+    /// Makes an answer.
+    public init(
+        records: [ItemResult<WireRecord>],
+        continuationMarker: String? = nil,
+        syncToken: String? = nil
+    ) {
+        self.records = records
+        self.continuationMarker = continuationMarker
+        self.syncToken = syncToken
+    }
+
+    private enum CodingKeys: CodingKey {
+        case records, continuationMarker, syncToken
+    }
+
+    /// Reads an answer.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        records = try container.decodeItems(WireRecord.self, forKey: .records)
+        continuationMarker = try container.decodeIfPresent(String.self, forKey: .continuationMarker)
+        syncToken = try container.decodeIfPresent(String.self, forKey: .syncToken)
+    }
+
+    /// Writes an answer.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeItems(records, forKey: .records)
+        try container.encodeIfPresent(continuationMarker, forKey: .continuationMarker)
+        try container.encodeIfPresent(syncToken, forKey: .syncToken)
+    }
+}

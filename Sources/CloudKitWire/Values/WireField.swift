@@ -1,0 +1,61 @@
+/// A field of a record as it stands on the wire: `{"value": …, "type": "…", "isEncrypted": true}`.
+public struct WireField: Hashable, Sendable {
+    /// The value; nil clears the field.
+    public var value: WireValue?
+
+    /// The tag that came with the value; nil when there was none and the type was inferred.
+    public var statedType: FieldType?
+
+    /// Whether the field is encrypted.
+    public var isEncrypted: Bool
+
+    /// Makes a field from its value, or one that clears it.
+    public init(_ value: WireValue?, isEncrypted: Bool = false) {
+        self.value = value
+        statedType = value?.type
+        self.isEncrypted = isEncrypted
+    }
+}
+
+extension WireField: Codable {
+    private enum CodingKeys: CodingKey {
+        case value, type, isEncrypted
+    }
+
+    /// Reads a field, inferring the type where no tag says it.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        isEncrypted = try container.decodeIfPresent(Bool.self, forKey: .isEncrypted) ?? false
+        if let tag = try container.decodeIfPresent(String.self, forKey: .type) {
+            guard let type = FieldType(tag: tag) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .type,
+                    in: container,
+                    debugDescription: "Unknown field type \(tag)"
+                )
+            }
+            statedType = type
+        } else {
+            statedType = nil
+        }
+        guard container.contains(.value), try !container.decodeNil(forKey: .value) else {
+            value = nil
+            return
+        }
+        let decoder = try container.superDecoder(forKey: .value)
+        value =
+            if let statedType {
+                try WireValue(from: decoder, as: statedType)
+            } else {
+                try WireValue(inferringFrom: decoder)
+            }
+    }
+
+    /// Writes the value with its tag; a cleared field is `{"value": null}`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(value, forKey: .value)
+        try container.encodeIfPresent((value?.type ?? statedType)?.tag, forKey: .type)
+        if isEncrypted { try container.encode(true, forKey: .isEncrypted) }
+    }
+}

@@ -1,0 +1,159 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CodingUserInfoKey {
+    /// Set to true, makes an encoder write INT64 and DOUBLE values as JSON strings.
+    public static let numbersAsStrings: CodingUserInfoKey = {
+        guard let key = CodingUserInfoKey(rawValue: "CloudKitWire.numbersAsStrings") else {
+            preconditionFailure("A user info key takes any string")
+        }
+        return key
+    }()
+}
+
+// The JSON form of a value depends on its type tag, so decoding is told the type. Without a tag the
+// type follows from the JSON: string, number, object or array ("Types and Dictionaries").
+extension WireValue {
+    /// Reads a value of a stated type; throws `DecodingError.typeMismatch` when the JSON differs.
+    init(from decoder: any Decoder, as type: FieldType) throws {
+        guard type.isList else {
+            // A non-list type always has a scalar.
+            self = try Self.scalar(
+                from: try decoder.singleValueContainer(),
+                as: type.scalar ?? .string
+            )
+            return
+        }
+        var elements = try decoder.unkeyedContainer()
+        var values: [WireValue] = []
+        values.reserveCapacity(elements.count ?? 0)
+        var scalar = type.scalar
+        while !elements.isAtEnd {
+            let element = try elements.superDecoder()
+            if let scalar {
+                values.append(
+                    try Self.scalar(from: try element.singleValueContainer(), as: scalar)
+                )
+            } else {
+                let value = try WireValue(inferringFrom: element)
+                guard let found = value.type.scalar, !value.type.isList else {
+                    throw mismatch(element.codingPath, "one value; lists do not nest")
+                }
+                scalar = found
+                values.append(value)
+            }
+        }
+        self = .list(values, of: scalar)
+    }
+
+    /// Reads an untagged value.
+    init(inferringFrom decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let string = try? container.decode(String.self) {
+            self = .string(string)
+        } else if let integer = try? container.decode(Int64.self) {
+            self = .int64(integer)
+        } else if let double = try? container.decode(Double.self) {
+            self = .double(double)
+        } else if (try? decoder.unkeyedContainer()) != nil {
+            self = try WireValue(from: decoder, as: FieldType(listOf: nil))
+        } else if let object = try? decoder.container(keyedBy: ObjectKey.self) {
+            self = try Self.object(object, in: container)
+        } else {
+            throw mismatch(decoder.codingPath, "a string, number, object or array")
+        }
+    }
+
+    private enum ObjectKey: CodingKey {
+        case recordName, latitude, fileChecksum, receipt, downloadURL
+    }
+
+    private static func object(
+        _ object: KeyedDecodingContainer<ObjectKey>,
+        in container: any SingleValueDecodingContainer
+    ) throws -> WireValue {
+        if object.contains(.recordName) {
+            return .reference(try container.decode(WireReference.self))
+        }
+        if object.contains(.latitude) { return .location(try container.decode(WireLocation.self)) }
+        if object.contains(.fileChecksum) || object.contains(.receipt)
+            || object.contains(.downloadURL)
+        {
+            return .asset(try container.decode(WireAsset.self))
+        }
+        throw mismatch(container.codingPath, "a reference, location or asset")
+    }
+
+    private static func scalar(
+        from container: any SingleValueDecodingContainer,
+        as scalar: FieldType.Scalar
+    ) throws -> WireValue {
+        switch scalar {
+        case .string: .string(try container.decode(String.self))
+        case .int64: .int64(try number(in: container) { Int64($0) })
+        case .double: .double(try number(in: container) { Double($0) })
+        case .timestamp: .timestamp(try number(in: container) { Int64($0) })
+        case .bytes: .bytes(try bytes(in: container))
+        case .reference: .reference(try container.decode(WireReference.self))
+        case .location: .location(try container.decode(WireLocation.self))
+        case .asset: .asset(try container.decode(WireAsset.self))
+        }
+    }
+
+    /// Reads a number, or the string that `numbersAsStrings` makes of one.
+    private static func number<Number: Decodable>(
+        in container: any SingleValueDecodingContainer,
+        parse: (String) -> Number?
+    ) throws -> Number {
+        do {
+            return try container.decode(Number.self)
+        } catch let error {
+            guard let text = try? container.decode(String.self), let number = parse(text) else {
+                throw error
+            }
+            return number
+        }
+    }
+
+    private static func bytes(in container: any SingleValueDecodingContainer) throws -> Data {
+        guard let data = Data(base64Encoded: try container.decode(String.self)) else {
+            throw mismatch(container.codingPath, "base64")
+        }
+        return data
+    }
+}
+
+private func mismatch(_ path: [any CodingKey], _ expected: String) -> DecodingError {
+    .typeMismatch(
+        WireValue.self,
+        .init(codingPath: path, debugDescription: "Expected \(expected)")
+    )
+}
+
+extension WireValue: Encodable {
+    /// Writes the value alone; its tag stands beside it in the field.
+    public func encode(to encoder: any Encoder) throws {
+        if case .list(let values, _) = self {
+            var container = encoder.unkeyedContainer()
+            for value in values { try container.encode(value) }
+            return
+        }
+        var container = encoder.singleValueContainer()
+        let asStrings = encoder.userInfo[.numbersAsStrings] as? Bool ?? false
+        switch self {
+        case .string(let string): try container.encode(string)
+        case .int64(let integer) where asStrings: try container.encode(String(integer))
+        case .double(let double) where asStrings: try container.encode(String(double))
+        case .int64(let integer), .timestamp(let integer): try container.encode(integer)
+        case .double(let double): try container.encode(double)
+        case .bytes(let data): try container.encode(data.base64EncodedString())
+        case .reference(let reference): try container.encode(reference)
+        case .location(let location): try container.encode(location)
+        case .asset(let asset): try container.encode(asset)
+        case .list: break
+        }
+    }
+}

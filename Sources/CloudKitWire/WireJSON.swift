@@ -1,0 +1,58 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// How messages become bytes and back, in one place for client and server.
+public enum WireJSON {
+    /// Writes a message.
+    ///
+    /// - Throws: `EncodingError` for a number that JSON cannot hold.
+    public static func encode(
+        _ message: some Encodable,
+        numbersAsStrings: Bool = false
+    ) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        if numbersAsStrings { encoder.userInfo[.numbersAsStrings] = true }
+        return try encoder.encode(message)
+    }
+
+    /// Reads a message.
+    ///
+    /// - Throws: `DecodingError`, whose path `place(of:)` puts into words.
+    public static func decode<Message: Decodable>(
+        _ type: Message.Type,
+        from data: Data
+    ) throws -> Message {
+        try JSONDecoder().decode(type, from: data)
+    }
+
+    /// What a decoding error says, with the place in the message: "operations[3].record.fields.due:
+    /// Expected …".
+    public static func place(of error: DecodingError) -> String {
+        let context: DecodingError.Context
+        switch error {
+        case .typeMismatch(_, let found), .valueNotFound(_, let found), .dataCorrupted(let found):
+            context = found
+        case .keyNotFound(let key, let found):
+            let path = text(found.codingPath + [key])
+            return "\(path): The key is missing"
+        @unknown default: return String(describing: error)
+        }
+        let path = text(context.codingPath)
+        return path.isEmpty
+            ? context.debugDescription : "\(path): \(context.debugDescription)"
+    }
+
+    private static func text(_ path: [any CodingKey]) -> String {
+        path.reduce(into: "") { text, key in
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// A zone as answers describe it.
+public struct WireZone: Hashable, Sendable, Codable {
+    /// The zone's identity.
+    public var zoneID: WireZoneID
+    /// The zone's newest change token.
+    public var syncToken: String?
+    /// Whether modify requests of the zone can be atomic.
+    public var atomic: Bool?
+    /// Whether the zone was deleted.
+    public var deleted: Bool?
+
+    /// Makes a description of a zone.
+    public init(
+        zoneID: WireZoneID,
+        syncToken: String? = nil,
+        atomic: Bool? = nil,
+        deleted: Bool? = nil
+    ) {
+        self.zoneID = zoneID
+        self.syncToken = syncToken
+        self.atomic = atomic
+        self.deleted = deleted
+    }
+}

@@ -1,0 +1,26 @@
+/// The answer of `zones/list`, `zones/lookup` and `zones/modify`.
+public struct ZonesResponse: Hashable, Sendable, Codable {
+    /// The zones, in the order of the request where there was one.
+    public var zones: [ItemResult<WireZone>]
+
+    /// Makes an answer.
+    public init(zones: [ItemResult<WireZone>]) {
+        self.zones = zones
+    }
+
+    private enum CodingKeys: CodingKey {
+        case zones
+    }
+
+    /// Reads an answer.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        zones = try container.decodeItems(WireZone.self, forKey: .zones)
+    }
+
+    /// Writes an answer.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeItems(zones, forKey: .zones)
+    }
+}
