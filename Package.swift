@@ -122,6 +122,10 @@ let package = Package(
             ]
         ),
         .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI"]),
+
+        // Tests, in the order of what they test.
+        .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
+        .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
     ],
     swiftLanguageModes: [.v6]
 )
