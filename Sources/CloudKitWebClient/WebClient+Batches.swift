@@ -16,8 +16,8 @@ extension WebClient {
     ///   - atomic: Whether each request is all or nothing; nil for a zone that cannot be.
     ///   - desiredKeys: The fields that the answers echo; nil for all.
     ///   - database: The database of the zone.
-    ///   - receive: Takes the answers of each request, in the order of the operations. When the
-    ///     call throws, it has had the answers of the requests before the one that failed.
+    ///   - receive: Takes the answers of each request, in the order of the operations.
+    /// - Throws: When a request fails as a whole; `receive` has had the answers of those before.
     public func modify(
         _ operations: [RecordOperation],
         zoneID: WireZoneID,

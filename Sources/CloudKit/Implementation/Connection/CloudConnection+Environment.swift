@@ -17,11 +17,8 @@ extension CloudConnection {
         package static let webAuthToken = "CLOUDKIT_WEB_AUTH_TOKEN"
     }
 
-    /// Makes the connection that environment variables describe.
-    ///
-    /// - Parameters:
-    ///   - container: The container; nil for the one that the environment names.
-    ///   - variables: The environment.
+    /// Makes the connection that environment variables describe, to a container or, for nil, to the
+    /// one that they name.
     package static func environment(
         container: String?,
         variables: [String: String] = ProcessInfo.processInfo.environment

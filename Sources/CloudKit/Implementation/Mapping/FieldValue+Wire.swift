@@ -8,12 +8,8 @@ struct UnsendableValue: Error {
 }
 
 extension FieldValue {
-    /// The wire's form of a value.
-    ///
-    /// - Parameters:
-    ///   - owners: How zones are named.
-    ///   - home: The zone of the record, which references need not name.
-    ///   - upload: Gives the receipt of an asset's upload.
+    /// The wire's form of a value in a record of the zone `home`, which references need not name;
+    /// `upload` gives the receipt of an asset's upload.
     func wire(
         owners: OwnerMapping,
         home: CKRecordZone.ID,

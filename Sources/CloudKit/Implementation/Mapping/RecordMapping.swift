@@ -7,12 +7,8 @@ struct RecordMapping: Sendable {
 
     // MARK: From the wire
 
-    /// The record of an answer.
+    /// The record of an answer about the zone `home`; `asset` gives the asset of a field.
     ///
-    /// - Parameters:
-    ///   - wire: The record as it came.
-    ///   - home: The zone that was asked about, for records that name none.
-    ///   - asset: Gives the asset of a field.
     /// - Throws: `CKError.internalError` for a record without name or type.
     func native(
         _ wire: WireRecord,
@@ -78,8 +74,8 @@ struct RecordMapping: Sendable {
         let all = policy == .allKeys || type == .create
         for isEncrypted in [false, true] {
             let store = isEncrypted ? record.encrypted : record.plain
-            for key in Set(store.changedKeys + (all ? store.allKeys : [])) {
-                guard isSent(store[key], changed: store.isChanged(key)) else { continue }
+            for key in Set(store.changedKeys + (all ? store.allKeys : []))
+            where isSent(store[key], changed: store.isChanged(key)) {
                 let value = try value(store[key], key, of: record, upload: upload)
                 // A new record has nothing to clear.
                 if value == nil && type == .create { continue }

@@ -21,9 +21,9 @@ struct AssetUploads: Sendable {
     /// The files that could not be uploaded, by record: the record cannot be saved.
     private(set) var failures: [CKRecord.ID: CKError] = [:]
 
-    /// Uploads the files of the changed assets of records of one zone.
+    /// Uploads the files of the changed assets of records of one zone; `progress` is told of each
+    /// record how much of its files was sent, from 0 to 1.
     ///
-    /// - Parameter progress: Is told of each record how much of its files was sent, from 0 to 1.
     /// - Throws: When the service gives no upload tokens.
     init(
         of records: [CKRecord],

@@ -6,12 +6,9 @@ extension DatabaseRequests {
     typealias RecordResults = [CKRecord.ID: Result<CKRecord, any Error>]
 
     /// Fetches records by identity; every identity has an entry in the answer.
-    ///
-    /// - Parameter assets: Whether files are downloaded.
     func fetch(
         _ recordIDs: [CKRecord.ID],
-        desiredKeys: [CKRecord.FieldKey]?,
-        assets: Bool = true
+        desiredKeys: [CKRecord.FieldKey]?
     ) async throws(CKError) -> RecordResults {
         guard !recordIDs.isEmpty else { return [:] }
         let context = try await context()
@@ -27,7 +24,7 @@ extension DatabaseRequests {
                         in: context.database
                     )
                 }
-                let records = await context.materialize(answers, home: zoneID, assets: assets)
+                let records = await context.materialize(answers, home: zoneID, assets: true)
                 for (recordID, record) in zip(unique, records) { results[recordID] = record }
             } catch let error where error.code == .zoneNotFound {
                 for recordID in recordIDs { results[recordID] = .failure(error) }
@@ -38,7 +35,7 @@ extension DatabaseRequests {
 }
 
 extension DatabaseRequests.Context {
-    /// The records of an answer with their assets' files.
+    /// The records of an answer, with their assets' files where `assets` says so.
     func materialize(
         _ answers: [ItemResult<WireRecord>],
         home: CKRecordZone.ID,
