@@ -123,6 +123,10 @@ let package = Package(
         ),
         .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI"]),
 
+        // Tests, in the order of what they test.
+        .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
+        .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
+
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
     ],

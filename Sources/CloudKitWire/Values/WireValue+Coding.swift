@@ -108,14 +108,14 @@ extension WireValue {
         in container: any SingleValueDecodingContainer,
         parse: (String) -> Number?
     ) throws -> Number {
-        do {
-            return try container.decode(Number.self)
-        } catch let error {
-            guard let text = try? container.decode(String.self), let number = parse(text) else {
-                throw error
-            }
-            return number
+        if let number = try? container.decode(Number.self) { return number }
+        guard let text = try? container.decode(String.self), let number = parse(text) else {
+            throw mismatch(
+                container.codingPath,
+                Number.self == Int64.self ? "an integer" : "a number"
+            )
         }
+        return number
     }
 
     private static func bytes(in container: any SingleValueDecodingContainer) throws -> Data {

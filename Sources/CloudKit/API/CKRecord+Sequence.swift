@@ -1,0 +1,34 @@
+/// Walks over a record's fields in alphabetical order of their keys.
+public struct CKRecordKeyValueIterator: IteratorProtocol {
+    /// A key with its value.
+    public typealias Element = (CKRecord.FieldKey, any CKRecordValueProtocol)
+
+    private var keys: IndexingIterator<[CKRecord.FieldKey]>
+    private let record: CKRecord
+
+    init(_ record: CKRecord) {
+        self.record = record
+        keys = record.allKeys().makeIterator()
+    }
+
+    /// The next field, or nil after the last.
+    public mutating func next() -> (CKRecord.FieldKey, any CKRecordValueProtocol)? {
+        while let key = keys.next() {
+            if let value = record[key] as (any CKRecordValueProtocol)? { return (key, value) }
+        }
+        return nil
+    }
+}
+
+extension CKRecord: Sequence {
+    /// A key with its value.
+    public typealias Element = (CKRecord.FieldKey, any CKRecordValueProtocol)
+
+    /// Walks over the fields that have a value.
+    public typealias Iterator = CKRecordKeyValueIterator
+
+    /// Starts at the first field.
+    public func makeIterator() -> CKRecordKeyValueIterator {
+        CKRecordKeyValueIterator(self)
+    }
+}

@@ -1,0 +1,129 @@
+import CoreLocation
+import Foundation
+
+/// A record in a keyed archive, under the keys that Apple's archives use for system fields.
+///
+/// The fields go under keys of ours: Apple's value store is private to its framework.
+enum RecordArchive {
+    typealias Contents = (system: SystemFields, plain: FieldStore, encrypted: FieldStore)
+
+    private enum Key {
+        static let recordType = "RecordType"
+        static let recordID = "RecordID"
+        static let changeTag = "ETag"
+        static let creationDate = "RecordCtime"
+        static let modificationDate = "RecordMtime"
+        static let creator = "CreatorUserRecordID"
+        static let modifier = "LastModifiedUserRecordID"
+        static let parent = "ParentReference"
+        static let share = "ShareReference"
+        static let plain = "swift-cloudkit.fields"
+        static let encrypted = "swift-cloudkit.encryptedFields"
+        static let changed = ".changed"
+    }
+
+    static func encodeSystemFields(_ system: SystemFields, with coder: NSCoder) {
+        coder.encode(system.recordType as NSString, forKey: Key.recordType)
+        coder.encode(system.recordID, forKey: Key.recordID)
+        coder.encode(system.changeTag as NSString?, forKey: Key.changeTag)
+        coder.encode(system.creationDate as NSDate?, forKey: Key.creationDate)
+        coder.encode(system.modificationDate as NSDate?, forKey: Key.modificationDate)
+        coder.encode(system.creator, forKey: Key.creator)
+        coder.encode(system.modifier, forKey: Key.modifier)
+        coder.encode(system.parent, forKey: Key.parent)
+        coder.encode(system.share, forKey: Key.share)
+    }
+
+    static func encode(_ record: CKRecord, with coder: NSCoder) {
+        encodeSystemFields(record.system, with: coder)
+        encode(record.plain, forKey: Key.plain, with: coder)
+        encode(record.encrypted, forKey: Key.encrypted, with: coder)
+    }
+
+    static func decode(_ coder: NSCoder) -> Contents? {
+        guard let recordType = coder.string(forKey: Key.recordType), !recordType.isEmpty,
+            let recordID = coder.object(CKRecord.ID.self, forKey: Key.recordID)
+        else { return nil }
+        let system = SystemFields(
+            recordType: recordType,
+            recordID: recordID,
+            changeTag: coder.string(forKey: Key.changeTag),
+            creationDate: coder.date(forKey: Key.creationDate),
+            creator: coder.object(CKRecord.ID.self, forKey: Key.creator),
+            modificationDate: coder.date(forKey: Key.modificationDate),
+            modifier: coder.object(CKRecord.ID.self, forKey: Key.modifier),
+            parent: coder.object(CKRecord.Reference.self, forKey: Key.parent),
+            share: coder.object(CKRecord.Reference.self, forKey: Key.share)
+        )
+        guard let plain = fields(forKey: Key.plain, coder),
+            let encrypted = fields(forKey: Key.encrypted, coder)
+        else { return nil }
+        return (system, plain, encrypted)
+    }
+
+    // MARK: Fields
+
+    private static func encode(_ store: FieldStore, forKey key: String, with coder: NSCoder) {
+        let values = NSMutableDictionary()
+        for field in store.allKeys {
+            if let value = store[field].flatMap(archivable) { values[field as NSString] = value }
+        }
+        coder.encode(values, forKey: key)
+        coder.encode(store.changedKeys as NSArray, forKey: key + Key.changed)
+    }
+
+    /// An asset is archived by the place of its file.
+    private static func archivable(_ value: FieldValue) -> NSObject? {
+        switch value {
+        case .string(let string): string as NSString
+        case .int64(let integer): NSNumber(value: integer)
+        case .unsigned(let integer): NSNumber(value: integer)
+        case .double(let double): NSNumber(value: double)
+        case .date(let date): date as NSDate
+        case .bytes(let data): data as NSData
+        case .reference(let reference): reference
+        case .asset(let asset): asset.fileURL as NSURL?
+        case .location(let location): location
+        case .list(let values): values.compactMap(archivable) as NSArray
+        }
+    }
+
+    private static let classes: [AnyClass] = [
+        NSDictionary.self, NSArray.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
+        NSURL.self, CKRecord.Reference.self, CKRecord.ID.self, CKRecordZone.ID.self,
+        CLLocation.self,
+    ]
+
+    /// The fields under a key: none when an archive of system fields holds no such key, nil when
+    /// what stands there cannot be read.
+    private static func fields(forKey key: String, _ coder: NSCoder) -> FieldStore? {
+        guard coder.containsValue(forKey: key) else { return FieldStore() }
+        guard let archived = coder.decodeObject(of: classes, forKey: key) as? [String: Any] else {
+            return nil
+        }
+        var values: [CKRecord.FieldKey: FieldValue] = [:]
+        for (field, object) in archived {
+            guard let value = unarchived(object) else { return nil }
+            values[field] = value
+        }
+        var store = FieldStore(serverValues: values)
+        if coder.containsValue(forKey: key + Key.changed) {
+            let changed = coder.decodeObject(
+                of: [NSArray.self, NSString.self],
+                forKey: key + Key.changed
+            )
+            store.markChanged(changed as? [String] ?? [])
+        }
+        return store
+    }
+
+    private static func unarchived(_ object: Any) -> FieldValue? {
+        switch object {
+        case let url as URL: return .asset(CKAsset(fileURL: url))
+        case let list as [Any]:
+            let values = list.compactMap(unarchived)
+            return values.count == list.count ? .list(values) : nil
+        default: return FieldValue(exactly: object)
+        }
+    }
+}

@@ -1,0 +1,15 @@
+import Foundation
+
+/// What every record has besides its fields.
+struct SystemFields {
+    let recordType: CKRecord.RecordType
+    let recordID: CKRecord.ID
+    /// The version of the server's copy that this record comes from; nil when it was never saved.
+    var changeTag: String?
+    var creationDate: Date?
+    var creator: CKRecord.ID?
+    var modificationDate: Date?
+    var modifier: CKRecord.ID?
+    var parent: CKRecord.Reference?
+    var share: CKRecord.Reference?
+}

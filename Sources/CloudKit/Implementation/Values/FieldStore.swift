@@ -1,0 +1,68 @@
+/// The fields of one side of a record, plain or encrypted, with what changed since the server's
+/// version.
+struct FieldStore {
+    private struct Slot {
+        var value: FieldValue?
+        var isChanged: Bool
+    }
+
+    /// A cleared field keeps a slot without a value until it is saved.
+    private var slots: [CKRecord.FieldKey: Slot] = [:]
+
+    /// What changed fields held in the server's version; fields that had no value are absent.
+    private var originals: [CKRecord.FieldKey: FieldValue] = [:]
+
+    /// Makes an empty store.
+    init() {}
+
+    /// Makes the store of a fetched record: nothing is changed.
+    init(serverValues: [CKRecord.FieldKey: FieldValue]) {
+        slots = serverValues.mapValues { Slot(value: $0, isChanged: false) }
+    }
+
+    /// The value of a field; setting one marks it changed, even when it stays equal.
+    subscript(key: CKRecord.FieldKey) -> FieldValue? {
+        get { slots[key]?.value }
+        set {
+            if let slot = slots.updateValue(Slot(value: newValue, isChanged: true), forKey: key),
+                !slot.isChanged, let value = slot.value
+            {
+                originals[key] = value
+            }
+        }
+    }
+
+    /// The keys of the fields that have a value, in alphabetical order.
+    var allKeys: [CKRecord.FieldKey] {
+        slots.compactMap { $0.value.value == nil ? nil : $0.key }.sorted()
+    }
+
+    /// The keys of the fields that were set or cleared, in alphabetical order.
+    var changedKeys: [CKRecord.FieldKey] {
+        slots.compactMap { $0.value.isChanged ? $0.key : nil }.sorted()
+    }
+
+    /// The store as the server's version had it.
+    var original: FieldStore {
+        var values = originals
+        for (key, slot) in slots where !slot.isChanged { values[key] = slot.value }
+        return FieldStore(serverValues: values)
+    }
+
+    /// Takes the values of a saved version, but for those of its own that are to stay: assets keep
+    /// their local file.
+    mutating func acknowledge(_ server: FieldStore, keeping local: (FieldValue) -> Bool) {
+        var merged = server
+        for (key, slot) in slots {
+            if let value = slot.value, local(value) {
+                merged.slots[key] = Slot(value: value, isChanged: false)
+            }
+        }
+        self = merged
+    }
+
+    /// The same store with other marks: an unarchived record's.
+    mutating func markChanged(_ keys: [CKRecord.FieldKey]) {
+        for key in keys { slots[key, default: Slot(value: nil, isChanged: true)].isChanged = true }
+    }
+}
