@@ -134,10 +134,18 @@ let package = Package(
         // Tests, in the order of what they test.
         .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
+
+        // The repository itself: its scripts, its sources as text, and the code in its documents.
+        .testTarget(name: "ProjectTests"),
     ],
     swiftLanguageModes: [.v6]
 )
 
+/// `make test` and `make check` set this variable. Users' builds do not, so that a new warning of a
+/// newer compiler never breaks them.
+let warnings: [SwiftSetting] =
+    Context.environment["CLOUDKIT_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
 for target in package.targets where target.type != .system && target.type != .plugin {
-    target.swiftSettings = (target.swiftSettings ?? []) + settings
+    target.swiftSettings = (target.swiftSettings ?? []) + settings + warnings
 }
