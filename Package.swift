@@ -133,7 +133,12 @@ let package = Package(
 
         // Tests, in the order of what they test.
         .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
+        .testTarget(
+            name: "CloudKitWebClientTests",
+            dependencies: ["CloudKitWebClient", "CloudKitWire", nioCore, nioPosix]
+        ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
+        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI"]),
 
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
@@ -141,8 +146,9 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-/// `make test` and `make check` set this variable. Users' builds do not, so that a new warning of a
-/// newer compiler never breaks them.
+/// Makes warnings errors in `make test` and `make check`.
+///
+/// Users' builds do not set the variable, so that a newer compiler's warning never breaks them.
 let warnings: [SwiftSetting] =
     Context.environment["CLOUDKIT_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
