@@ -157,8 +157,7 @@ let package = Package(
             name: "CloudKitServerTests",
             dependencies: [
                 "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
-                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore,
-                serviceLifecycle,
+                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore, nioHTTP1,
             ]
         ),
 

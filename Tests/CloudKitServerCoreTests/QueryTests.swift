@@ -78,11 +78,17 @@ struct QueryTests {
         Row(field: "n", comparator: "GREATER_THAN", value: 2, expected: ["c"]),
         Row(field: "n", comparator: "GREATER_THAN_OR_EQUALS", value: 2, expected: ["b", "c"]),
         Row(
-            field: "n", comparator: "IN", value: [1, 3, 1], type: "INT64_LIST",
+            field: "n",
+            comparator: "IN",
+            value: [1, 3, 1],
+            type: "INT64_LIST",
             expected: ["a", "c"]
         ),
         Row(
-            field: "n", comparator: "NOT_IN", value: [1, 3], type: "INT64_LIST",
+            field: "n",
+            comparator: "NOT_IN",
+            value: [1, 3],
+            type: "INT64_LIST",
             expected: ["b", "d", "none"]
         ),
         Row(field: "n", comparator: "IN", value: [], type: "INT64_LIST", expected: []),
@@ -91,65 +97,105 @@ struct QueryTests {
         Row(field: "s", comparator: "EQUALS", value: "milk", expected: ["a"]),
         Row(field: "s", comparator: "BEGINS_WITH", value: "mi", expected: ["a", "b"]),
         Row(
-            field: "s", comparator: "NOT_BEGINS_WITH", value: "mi", expected: ["c", "d", "none"]
+            field: "s",
+            comparator: "NOT_BEGINS_WITH",
+            value: "mi",
+            expected: ["c", "d", "none"]
         ),
         Row(field: "s", comparator: "GREATER_THAN", value: "milk", expected: ["b", "c", "d"]),
         Row(
-            field: "s", comparator: "CONTAINS_ALL_TOKENS", value: "MINT tea", expected: ["b"]
+            field: "s",
+            comparator: "CONTAINS_ALL_TOKENS",
+            value: "MINT tea",
+            expected: ["b"]
         ),
         Row(
-            field: "s", comparator: "CONTAINS_ANY_TOKENS", value: "tea milk",
+            field: "s",
+            comparator: "CONTAINS_ANY_TOKENS",
+            value: "tea milk",
             expected: ["a", "b", "c"]
         ),
         Row(field: "t", comparator: "EQUALS", value: 5, type: "TIMESTAMP", expected: ["a"]),
         Row(field: "t", comparator: "GREATER_THAN", value: 5, type: "TIMESTAMP", expected: ["b"]),
         Row(field: "l", comparator: "LIST_CONTAINS", value: "red", expected: ["a", "b"]),
         Row(
-            field: "l", comparator: "NOT_LIST_CONTAINS", value: "red", expected: ["c", "d", "none"]
-        ),
-        Row(
-            field: "l", comparator: "LIST_CONTAINS_ANY", value: ["red", "blue"],
-            type: "STRING_LIST", expected: ["a", "b", "c"]
-        ),
-        Row(
-            field: "l", comparator: "NOT_LIST_CONTAINS_ANY", value: ["red", "blue"],
-            type: "STRING_LIST", expected: ["d", "none"]
-        ),
-        Row(
-            field: "l", comparator: "LIST_CONTAINS_ALL", value: ["red", "green"],
-            type: "STRING_LIST", expected: ["a"]
-        ),
-        Row(
-            field: "l", comparator: "NOT_LIST_CONTAINS_ALL", value: ["red", "green"],
-            type: "STRING_LIST", expected: ["b", "c", "d", "none"]
-        ),
-        Row(
-            field: "l", comparator: "LIST_MEMBER_BEGINS_WITH", value: "re", expected: ["a", "b"]
-        ),
-        Row(
-            field: "l", comparator: "NOT_LIST_MEMBER_BEGINS_WITH", value: "re",
+            field: "l",
+            comparator: "NOT_LIST_CONTAINS",
+            value: "red",
             expected: ["c", "d", "none"]
         ),
         Row(
-            field: "r", comparator: "EQUALS", value: ["recordName": "a", "action": "NONE"],
+            field: "l",
+            comparator: "LIST_CONTAINS_ANY",
+            value: ["red", "blue"],
+            type: "STRING_LIST",
+            expected: ["a", "b", "c"]
+        ),
+        Row(
+            field: "l",
+            comparator: "NOT_LIST_CONTAINS_ANY",
+            value: ["red", "blue"],
+            type: "STRING_LIST",
+            expected: ["d", "none"]
+        ),
+        Row(
+            field: "l",
+            comparator: "LIST_CONTAINS_ALL",
+            value: ["red", "green"],
+            type: "STRING_LIST",
+            expected: ["a"]
+        ),
+        Row(
+            field: "l",
+            comparator: "NOT_LIST_CONTAINS_ALL",
+            value: ["red", "green"],
+            type: "STRING_LIST",
+            expected: ["b", "c", "d", "none"]
+        ),
+        Row(
+            field: "l",
+            comparator: "LIST_MEMBER_BEGINS_WITH",
+            value: "re",
+            expected: ["a", "b"]
+        ),
+        Row(
+            field: "l",
+            comparator: "NOT_LIST_MEMBER_BEGINS_WITH",
+            value: "re",
+            expected: ["c", "d", "none"]
+        ),
+        Row(
+            field: "r",
+            comparator: "EQUALS",
+            value: ["recordName": "a", "action": "NONE"],
             expected: ["b"]
         ),
         Row(
-            field: "p", comparator: "NEAR", value: ["latitude": 51.5, "longitude": -0.12],
-            distance: 5000, expected: ["a"]
+            field: "p",
+            comparator: "NEAR",
+            value: ["latitude": 51.5, "longitude": -0.12],
+            distance: 5000,
+            expected: ["a"]
         ),
         Row(
-            field: "p", comparator: "NEAR", value: ["latitude": 51.5, "longitude": -0.12],
-            distance: 400_000, expected: ["a", "b"]
+            field: "p",
+            comparator: "NEAR",
+            value: ["latitude": 51.5, "longitude": -0.12],
+            distance: 400_000,
+            expected: ["a", "b"]
         ),
         Row(field: "recordName", comparator: "EQUALS", value: "c", expected: ["c"]),
         Row(
-            field: "___recordID", comparator: "EQUALS", value: ["recordName": "c"],
+            field: "___recordID",
+            comparator: "EQUALS",
+            value: ["recordName": "c"],
             expected: ["c"]
         ),
         Row(
-            field: "___recordID", comparator: "IN",
-            value: [["recordName": "c"], ["recordName": "a"]], type: "REFERENCE_LIST",
+            field: "___recordID",
+            comparator: "IN",
+            value: [["recordName": "c"], ["recordName": "a"]],
+            type: "REFERENCE_LIST",
             expected: ["a", "c"]
         ),
     ]
@@ -215,7 +261,10 @@ struct QueryTests {
         #expect(names(single) == ["r7"])
     }
 
-    @Test("Orders by several keys, missing values first, with pages of any size", arguments: [1, 3, 200])
+    @Test(
+        "Orders by several keys, missing values first, with pages of any size",
+        arguments: [1, 3, 200]
+    )
     func order(limit: Int64) async throws {
         var notes: [(String, JSON)] = []
         for number in 0..<30 {
@@ -282,7 +331,9 @@ struct QueryTests {
         var notes: [(String, JSON)] = []
         for number in 0..<60 {
             let group = JSON.int(Int64(number % 3))
-            notes.append(("r\(number)", ["a": ["value": group], "k": ["value": .int(key(number))]]))
+            notes.append(
+                ("r\(number)", ["a": ["value": group], "k": ["value": .int(key(number))]])
+            )
         }
         try await add(notes)
         var keys: [Int64] = []
@@ -375,7 +426,10 @@ struct QueryTests {
         try await add([
             (
                 "a",
-                ["n": ["value": 1], "l": ["value": ["x"]], "s": ["value": "x"], "d": ["value": 0.5]]
+                [
+                    "n": ["value": 1], "l": ["value": ["x"]], "s": ["value": "x"],
+                    "d": ["value": 0.5],
+                ]
             )
         ])
         let cases: [(JSON, String)] = [
@@ -412,7 +466,11 @@ struct QueryTests {
             as: ada,
             [TestCloud.note("create", "a", ["n": ["value": 1]])]
         )
-        let answer = try await cloud.call("records/query", as: ada, ["query": ["recordType": "Note"]])
+        let answer = try await cloud.call(
+            "records/query",
+            as: ada,
+            ["query": ["recordType": "Note"]]
+        )
         #expect(answer.reason.hasPrefix("Field 'recordName' is not marked queryable"))
         #expect(answer.reason.contains(#""___recordID" REFERENCE QUERYABLE"#))
     }

@@ -82,7 +82,8 @@ public final class CloudServer: Service {
     ///
     /// - Throws: What made `run()` end, when it ended before.
     public func url() async throws -> String {
-        let host = configuration.host.contains(":")
+        let host =
+            configuration.host.contains(":")
             ? "[\(configuration.host)]" : configuration.host
         return "http://\(host):\(try await port())"
     }

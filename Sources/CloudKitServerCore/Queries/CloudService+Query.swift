@@ -22,7 +22,8 @@ extension CloudService {
             let start = try request.continuationMarker.map {
                 try QueryCursor($0, with: links.seal, fingerprint)
             }
-            let plan = try start.map { QueryPlan(query, choice: $0.driver) }
+            let plan =
+                try start.map { QueryPlan(query, choice: $0.driver) }
                 ?? QueryPlan.best(for: query, in: zones, reader)
             var run = QueryRun(
                 query: query,

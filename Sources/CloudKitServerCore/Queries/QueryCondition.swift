@@ -48,7 +48,8 @@ struct QueryCondition {
         case .containsAnyTokens: return !words.isDisjoint(with: Words.of(value))
         case .beginsWith: return value.begins(with: operand)
         case .listContains, .listContainsAny:
-            return operands.contains { operand in value.elements.contains { $0.isSame(as: operand) } }
+            return operands.contains { operand in value.elements.contains { $0.isSame(as: operand) }
+            }
         case .listContainsAll:
             return operands.allSatisfy { operand in
                 value.elements.contains { $0.isSame(as: operand) }
@@ -100,7 +101,8 @@ extension WireValue {
         switch (self, other) {
         case (.string(let first), .string(let second)):
             first.utf8.lexicographicallyPrecedes(second.utf8)
-        case (.int64(let first), .int64(let second)), (.timestamp(let first), .timestamp(let second)):
+        case (.int64(let first), .int64(let second)),
+            (.timestamp(let first), .timestamp(let second)):
             first < second
         case (.double(let first), .double(let second)): first < second
         case (.bytes(let first), .bytes(let second)): first.lexicographicallyPrecedes(second)

@@ -68,6 +68,7 @@ public protocol StorageWriter: StorageReader {
     ///   - key: The key of the new entries.
     ///   - known: The index that has all the records.
     ///   - environment: The environment.
+    /// - Throws: `StorageError`.
     func addMissingEntries(
         index: Int64,
         key: Data,
