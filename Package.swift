@@ -98,7 +98,10 @@ let package = Package(
             name: "CloudKit",
             dependencies: ["CloudKitWebClient", "CloudKitWire", coreLocation]
         ),
-        .target(name: "CloudKitServerSQLite", dependencies: ["CloudKitServerCore", grdb]),
+        .target(
+            name: "CloudKitServerSQLite",
+            dependencies: ["CloudKitServerCore", "CloudKitWire", crypto, grdb]
+        ),
 
         // Rank 4: what Apple's framework lacks; the mapping; the HTTP face of the core.
         .target(name: "CloudKitExtras", dependencies: [cloudKit, "CloudKitWebClient"]),
