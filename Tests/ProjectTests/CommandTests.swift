@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+@Suite("Commands of the repository")
+struct CommandTests {
+    /// Kept until the suite's instance, one per test, goes.
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// A search path on which `swift` is a shell script.
+    private func pathWithSwift(_ script: String) throws -> String {
+        let swift = try folder.write("#!/bin/sh\n\(script)\n", to: "swift")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: swift)
+        return "\(folder.url.path):/usr/bin:/bin"
+    }
+
+    @Test("A step prints its name and passes its status on")
+    func step() async throws {
+        let passed = try await Script.run("Scripts/step", "Say hello", "echo", "hello")
+        #expect(passed.status == 0)
+        #expect(passed.output.contains(/^== Say hello\nhello\n-- Say hello: done in \d+ s\n$/))
+
+        let failed = try await Script.run("Scripts/step", "Fail", "sh", "-c", "exit 7")
+        #expect(failed.status == 7)
+        #expect(failed.output.contains(/-- Fail: FAILED with status 7 after \d+ s\n$/))
+    }
+
+    @Test("A check goes on after a gate that failed, and fails at the end")
+    func check() async throws {
+        let path = try pathWithSwift("case \"$*\" in *release*) exit 9 ;; esac")
+        let failed = try await Script.run(
+            "Scripts/check",
+            "release",
+            "imports",
+            environment: ["PATH": path]
+        )
+        #expect(failed.status == 1)
+        #expect(
+            failed.output.contains(
+                /== Summary\nrelease +FAILED +\d+ s\nimports +passed +\d+ s\n$/
+            )
+        )
+
+        let passed = try await Script.run("Scripts/check", "imports", environment: ["PATH": path])
+        #expect(passed.status == 0)
+    }
+
+    @Test("A gate with several commands fails with the first of them")
+    func firstCommandOfGate() async throws {
+        let path = try pathWithSwift("case \"$*\" in *release*) exit 9 ;; esac")
+        let run = try await Script.run(
+            "Scripts/check",
+            "benchmarks",
+            environment: ["PATH": path]
+        )
+        #expect(run.status == 1)
+    }
+
+    @Test("A check of a gate that does not exist is refused")
+    func unknownGate() async throws {
+        let run = try await Script.run("Scripts/check", "nonsense")
+        #expect(run.status == 2)
+        #expect(run.output == "check: there is no gate 'nonsense'\n")
+    }
+
+    @Test(
+        "Setup refuses a toolchain that is too old, silent, or missing, and says what to install",
+        arguments: [
+            (
+                "echo 'Swift version 6.2.1 (swift-6.2.1-RELEASE)'",
+                "found Swift 6.2, which is too old."
+            ),
+            ("echo 'Swift version 5.10'", "found Swift 5.10, which is too old."),
+            ("echo broken", "'swift --version' printed no version, but: broken."),
+        ]
+    )
+    func oldToolchain(script: String, message: String) async throws {
+        let path = try pathWithSwift(script)
+        let run = try await Script.run("Scripts/setup", environment: ["PATH": path])
+        #expect(run.status == 1)
+        #expect(
+            run.output == "setup: \(message) "
+                + "Install Swift 6.3 or later: https://www.swift.org/install\n"
+        )
+    }
+
+    @Test("Every command of the Makefile is listed with a sentence")
+    func help() async throws {
+        let makefile = try String(
+            contentsOf: Repository.root.appending(path: "Makefile"),
+            encoding: .utf8
+        )
+        let targets = makefile.matches(of: /(?m)^([a-z]+):/).map(\.1)
+        #expect(targets.contains("demo") && targets.contains("test") && targets.contains("check"))
+        for target in targets {
+            #expect(makefile.contains(try Regex("(?m)^\(target): ## [A-Z].{10,}$")))
+        }
+    }
+
+    @Test("Every link of the documents to a file of the repository leads to one")
+    func links() throws {
+        let documents =
+            ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Benchmarks/README.md"]
+            + (try Repository.paths(under: "docs")).filter { $0.hasSuffix(".md") }
+        for document in documents {
+            let url = Repository.root.appending(path: document)
+            let text = try String(contentsOf: url, encoding: .utf8)
+            for link in text.matches(of: /\]\(([^)#:\s]+)(#[^)]*)?\)/).map(\.1) {
+                let target = url.deletingLastPathComponent().appending(path: String(link))
+                let exists = FileManager.default.fileExists(atPath: target.path)
+                #expect(exists, "\(document) links to \(link), which does not exist")
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// A rule about sources that no compiler and no formatter knows.
+struct SourceRule: Sendable {
+    var name: String
+    /// What breaks the rule in a file, one sentence each; empty when nothing does.
+    var violations: @Sendable (SourceFile) -> [String]
+
+    /// Files stay short enough to be read in one sitting.
+    static let length = SourceRule(name: "no file over 500 lines") { file in
+        let count = file.lines.count - (file.text.hasSuffix("\n") ? 1 : 0)
+        return count > 500 ? ["\(file.path) has \(count) lines; split it by topic"] : []
+    }
+
+    /// A promise to the compiler carries its reason.
+    static let uncheckedSendable = SourceRule(name: "@unchecked Sendable says why") { file in
+        let lines = file.lines
+        return lines.indices
+            .filter { isCode(lines[$0]) && lines[$0].contains("@unchecked Sendable") }
+            .filter { !hasReason(above: $0, in: lines) }
+            .map { index in
+                "\(file.path):\(index + 1): write '// @unchecked Sendable because …' above the line"
+            }
+    }
+
+    /// Sources say nothing about the machine they were written on.
+    static func machinePaths(root: String) -> SourceRule {
+        let homes = ["/home/", "/Users/", "/root/"]
+        // The root of a container's checkout can be as short as "/src", which is no sign of anything.
+        let forbidden = root.dropFirst().contains("/") ? homes + [root] : homes
+        return SourceRule(name: "no path of a machine") { file in
+            file.lines.enumerated().flatMap { index, line in
+                forbidden.filter(line.contains)
+                    .map { "\(file.path):\(index + 1): names a path of one machine: \($0)" }
+            }
+        }
+    }
+
+    /// Tests see what users see, and internals cross targets as `package`.
+    static let access = SourceRule(name: "no @testable and no @_spi") { file in
+        file.lines.enumerated().flatMap { index, line in
+            ["@testable import", "@_spi("]
+                .filter { isCode(line) && line.hasPrefix($0) }
+                .map {
+                    "\(file.path):\(index + 1): \($0) is not used here; make it package or public"
+                }
+        }
+    }
+
+    private static func isCode(_ line: Substring) -> Bool {
+        !line.drop(while: \.isWhitespace).hasPrefix("//")
+    }
+
+    /// Looks through the comment lines and attributes directly above a line.
+    private static func hasReason(above index: Int, in lines: [Substring]) -> Bool {
+        let above = lines[..<index].reversed()
+            .map { $0.drop(while: \.isWhitespace) }
+            .prefix { $0.hasPrefix("//") || $0.hasPrefix("@") }
+        return above.contains { $0.hasPrefix("// @unchecked Sendable because ") }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@Suite("Rules about the sources")
+struct SourceRulesTests {
+    private func violations(of rule: SourceRule, in text: String) -> [String] {
+        rule.violations(SourceFile(path: "File.swift", text: text))
+    }
+
+    @Test("No source file and no test file breaks a rule")
+    func repository() throws {
+        let rules: [SourceRule] = [
+            .length, .uncheckedSendable, .access, .machinePaths(root: Repository.root.path),
+        ]
+        let sources = try Repository.swiftFiles(under: "Sources")
+        let tests = try Repository.swiftFiles(under: "Tests")
+            // These files name what they forbid.
+            .filter { !$0.path.hasPrefix("Tests/ProjectTests/") }
+        #expect(sources.count > 40)
+        let found = (sources + tests).flatMap { file in rules.flatMap { $0.violations(file) } }
+        #expect(found == [])
+    }
+
+    @Test("A file of 500 lines passes and one of 501 fails")
+    func length() {
+        let line = "let x = 1\n"
+        #expect(violations(of: .length, in: String(repeating: line, count: 500)) == [])
+        #expect(
+            violations(of: .length, in: String(repeating: line, count: 501))
+                == ["File.swift has 501 lines; split it by topic"]
+        )
+    }
+
+    @Test("@unchecked Sendable without its reason on the lines above fails")
+    func uncheckedSendable() {
+        let declaration = "final class Box: @unchecked Sendable {}\n"
+        let reason = "// @unchecked Sendable because the lock guards every access.\n"
+        for text in [
+            reason + declaration,
+            reason + "// The lock is never held across a call.\n@frozen\n" + declaration,
+            "// Says @unchecked Sendable in a comment only.\n",
+        ] {
+            #expect(violations(of: .uncheckedSendable, in: text) == [])
+        }
+        for text in [
+            declaration,
+            reason + "\n" + declaration,
+            "/// A box.\n" + declaration,
+            reason + declaration + declaration,
+        ] {
+            #expect(violations(of: .uncheckedSendable, in: text).count == 1)
+        }
+    }
+
+    @Test("Home folders and the checkout's own path fail; system paths do not")
+    func machinePaths() {
+        let rule = SourceRule.machinePaths(root: "/srv/checkout")
+        #expect(violations(of: rule, in: "let table = \"/usr/share/zoneinfo\"\n") == [])
+        for path in ["/home/someone/key", "/Users/someone/key", "/root/key", "/srv/checkout/key"] {
+            #expect(violations(of: rule, in: "\nlet key = \"\(path)\"\n").count == 1)
+        }
+    }
+
+    @Test("@testable and @_spi fail")
+    func access() {
+        #expect(violations(of: .access, in: "@testable import CloudKit\n").count == 1)
+        #expect(violations(of: .access, in: "@_spi(Inner) public func f() {}\n").count == 1)
+        #expect(violations(of: .access, in: "// @_spi(Inner)\nimport CloudKit\n") == [])
+    }
+}
