@@ -142,6 +142,18 @@ let package = Package(
         ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
         .testTarget(name: "CLITests", dependencies: ["CloudKitCLI"]),
+        .target(
+            name: "Support",
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
+                "CloudKitWebClient", logging,
+            ],
+            path: "Tests/Support"
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [cloudKit, "CloudKitExtras", "CloudKitTesting", "Support"]
+        ),
 
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
