@@ -149,9 +149,24 @@ let package = Package(
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
         .testTarget(
             name: "CloudKitCodableTests",
-            dependencies: [cloudKit, coreLocation, uniformTypeIdentifiers, "CloudKitCodable"]
+            dependencies: [
+                cloudKit, coreLocation, uniformTypeIdentifiers, "CloudKitCodable",
+                "CloudKitTesting", "Support",
+            ]
         ),
         .testTarget(name: "CLITests", dependencies: ["CloudKitCLI"]),
+        .target(
+            name: "Support",
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
+                "CloudKitWebClient", logging,
+            ],
+            path: "Tests/Support"
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [cloudKit, "CloudKitExtras", "CloudKitTesting", "Support"]
+        ),
 
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
