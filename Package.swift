@@ -133,8 +133,9 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-/// `make test` and `make check` set this variable. Users' builds do not, so that a new warning of a
-/// newer compiler never breaks them.
+/// Set by `make test` and `make check`, and by no user's build.
+///
+/// A new warning of a newer compiler thus never breaks anybody else's build.
 let warnings: [SwiftSetting] =
     Context.environment["CLOUDKIT_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
