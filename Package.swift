@@ -38,6 +38,10 @@ let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hum
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioFileSystem: Target.Dependency = .product(name: "_NIOFileSystem", package: "swift-nio")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTPCompression: Target.Dependency =
+    .product(name: "NIOHTTPCompression", package: "swift-nio-extras")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let serviceLifecycle: Target.Dependency =
     .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
@@ -59,6 +63,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird",
@@ -81,7 +86,10 @@ let package = Package(
         // Rank 2: the protocol as async Swift; the service without HTTP and without SQL.
         .target(
             name: "CloudKitWebClient",
-            dependencies: ["CloudKitWire", asyncHTTPClient, nioCore, nioFileSystem]
+            dependencies: [
+                "CloudKitWire", asyncHTTPClient, nioCore, nioFileSystem, nioHTTP1,
+                nioHTTPCompression, nioPosix,
+            ]
         ),
         .target(name: "CloudKitServerCore", dependencies: ["CloudKitWire", crypto]),
 
@@ -90,7 +98,10 @@ let package = Package(
             name: "CloudKit",
             dependencies: ["CloudKitWebClient", "CloudKitWire", coreLocation]
         ),
-        .target(name: "CloudKitServerSQLite", dependencies: ["CloudKitServerCore", grdb]),
+        .target(
+            name: "CloudKitServerSQLite",
+            dependencies: ["CloudKitServerCore", "CloudKitWire", crypto, grdb]
+        ),
 
         // Rank 4: what Apple's framework lacks; the mapping; the HTTP face of the core.
         .target(name: "CloudKitExtras", dependencies: [cloudKit, "CloudKitWebClient"]),
@@ -125,7 +136,12 @@ let package = Package(
 
         // Tests, in the order of what they test.
         .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
+        .testTarget(
+            name: "CloudKitWebClientTests",
+            dependencies: ["CloudKitWebClient", "CloudKitWire", nioCore, nioPosix]
+        ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
+        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI"]),
 
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
@@ -133,9 +149,9 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-/// Set by `make test` and `make check`, and by no user's build.
+/// Makes warnings errors in `make test` and `make check`.
 ///
-/// A new warning of a newer compiler thus never breaks anybody else's build.
+/// Users' builds do not set the variable, so that a newer compiler's warning never breaks them.
 let warnings: [SwiftSetting] =
     Context.environment["CLOUDKIT_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 

@@ -55,7 +55,9 @@ extension CKError {
         userInfo[CKRecordChangedErrorAncestorRecordKey] as? CKRecord
     }
 
-    /// The server's version; a merge goes onto this one. Its assets are not downloaded.
+    /// The server's version, onto which a merge goes.
+    ///
+    /// Its assets are not downloaded.
     public var serverRecord: CKRecord? {
         userInfo[CKRecordChangedErrorServerRecordKey] as? CKRecord
     }

@@ -49,16 +49,17 @@ struct FieldStore {
         return FieldStore(serverValues: values)
     }
 
-    /// Takes the values of a saved version, but for those of its own that are to stay: assets keep
-    /// their local file.
-    mutating func acknowledge(_ server: FieldStore, keeping local: (FieldValue) -> Bool) {
-        var merged = server
-        for (key, slot) in slots {
-            if let value = slot.value, local(value) {
-                merged.slots[key] = Slot(value: value, isChanged: false)
-            }
+    /// Whether a field was set or cleared.
+    func isChanged(_ key: CKRecord.FieldKey) -> Bool {
+        slots[key]?.isChanged ?? false
+    }
+
+    /// Forgets what changed: the server's version is this one now.
+    mutating func acknowledge() {
+        originals = [:]
+        slots = slots.compactMapValues { slot in
+            slot.value.map { Slot(value: $0, isChanged: false) }
         }
-        self = merged
     }
 
     /// The same store with other marks: an unarchived record's.

@@ -1,0 +1,92 @@
+extension CKDatabase {
+    /// Fetches a page of the zones that changed since a token; nil stands for the beginning.
+    ///
+    /// - Throws: `CKError.changeTokenExpired` when the token is too old: fetch from the beginning.
+    public func databaseChanges(
+        since previousServerChangeToken: CKServerChangeToken?,
+        resultsLimit: Int? = nil
+    ) async throws -> (
+        modifications: [CKDatabase.DatabaseChange.Modification],
+        deletions: [CKDatabase.DatabaseChange.Deletion], changeToken: CKServerChangeToken,
+        moreComing: Bool
+    ) {
+        try await requests.databaseChanges(since: previousServerChangeToken, limit: resultsLimit)
+    }
+
+    /// Fetches a page of the zones that changed since a token; nil stands for the beginning.
+    public func fetchDatabaseChanges(
+        since previousServerChangeToken: CKServerChangeToken?,
+        resultsLimit: Int? = nil,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        modifications: [CKDatabase.DatabaseChange.Modification],
+                        deletions: [CKDatabase.DatabaseChange.Deletion],
+                        changeToken: CKServerChangeToken, moreComing: Bool
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        complete(completionHandler) { [requests] () async throws(CKError) in
+            try await requests.databaseChanges(
+                since: previousServerChangeToken,
+                limit: resultsLimit
+            )
+        }
+    }
+
+    /// Fetches a page of the records of a zone that changed since a token; nil stands for the
+    /// beginning.
+    ///
+    /// - Throws: `CKError.changeTokenExpired` when the token is too old: fetch from the beginning.
+    public func recordZoneChanges(
+        inZoneWith zoneID: CKRecordZone.ID,
+        since previousServerChangeToken: CKServerChangeToken?,
+        desiredKeys: [CKRecord.FieldKey]? = nil,
+        resultsLimit: Int? = nil
+    ) async throws -> (
+        modificationResultsByID:
+            [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, any Error>],
+        deletions: [CKDatabase.RecordZoneChange.Deletion], changeToken: CKServerChangeToken,
+        moreComing: Bool
+    ) {
+        try await requests.zoneChanges(
+            in: zoneID,
+            since: previousServerChangeToken,
+            desiredKeys: desiredKeys,
+            limit: resultsLimit
+        )
+    }
+
+    /// Fetches a page of the records of a zone that changed since a token; nil stands for the
+    /// beginning.
+    public func fetchRecordZoneChanges(
+        inZoneWith zoneID: CKRecordZone.ID,
+        since previousServerChangeToken: CKServerChangeToken?,
+        desiredKeys: [CKRecord.FieldKey]? = nil,
+        resultsLimit: Int? = nil,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        modificationResultsByID:
+                            [CKRecord.ID: Result<
+                                CKDatabase.RecordZoneChange.Modification, any Error
+                            >],
+                        deletions: [CKDatabase.RecordZoneChange.Deletion],
+                        changeToken: CKServerChangeToken, moreComing: Bool
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        complete(completionHandler) { [requests] () async throws(CKError) in
+            try await requests.zoneChanges(
+                in: zoneID,
+                since: previousServerChangeToken,
+                desiredKeys: desiredKeys,
+                limit: resultsLimit
+            )
+        }
+    }
+}

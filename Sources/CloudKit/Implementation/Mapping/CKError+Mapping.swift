@@ -1,0 +1,88 @@
+import CloudKitWebClient
+import CloudKitWire
+import Foundation
+
+extension CKError {
+    /// Makes an error with a message, and more that is known besides.
+    init(
+        _ code: CKError.Code,
+        message: String,
+        retryAfter: Double? = nil,
+        cause: (any Error)? = nil,
+        userInfo: [String: Any] = [:]
+    ) {
+        var userInfo = userInfo
+        userInfo[NSLocalizedDescriptionKey] = message
+        if let retryAfter { userInfo[CKErrorRetryAfterKey] = NSNumber(value: retryAfter) }
+        if let cause { userInfo[NSUnderlyingErrorKey] = cause }
+        self.init(code, userInfo: userInfo)
+    }
+
+    /// Puts the failure of a request into Apple's terms.
+    init(_ error: WebClientError) {
+        switch error {
+        case .refused(let refusal, _):
+            self.init(
+                Self.code(refusal.serverErrorCode),
+                message: Self.message(refusal.serverErrorCode, refusal.reason),
+                retryAfter: refusal.retryAfter,
+                cause: refusal
+            )
+        case .transport(let failure):
+            self.init(Self.code(failure.code), message: failure.message, cause: failure)
+        case .unexpectedAnswer(let status, _):
+            self.init(
+                status >= 500 ? .serviceUnavailable : .internalError,
+                message: error.description,
+                cause: error
+            )
+        case .unwritable: self.init(.invalidArguments, message: error.description, cause: error)
+        }
+    }
+
+    /// Puts the failure of one item into Apple's terms.
+    init(_ error: ItemError) {
+        self.init(
+            Self.code(error.serverErrorCode),
+            message: Self.message(error.serverErrorCode, error.reason),
+            retryAfter: error.retryAfter,
+            cause: error
+        )
+    }
+
+    private static func message(_ code: ServerErrorCode, _ reason: String?) -> String {
+        guard let reason else { return code.rawValue }
+        return "\(reason) (\(code.rawValue))"
+    }
+
+    /// The native code of a service's code; `reference violation` and the like by their meaning.
+    private static func code(_ code: ServerErrorCode) -> CKError.Code {
+        switch code {
+        case .accessDenied: .permissionFailure
+        case .atomicError: .batchRequestFailed
+        case .authenticationFailed, .authenticationRequired: .notAuthenticated
+        case .badRequest: .invalidArguments
+        case .changeTokenExpired: .changeTokenExpired
+        case .conflict: .serverRecordChanged
+        case .exists, .uniqueFieldError: .constraintViolation
+        case .notFound: .unknownItem
+        case .quotaExceeded: .quotaExceeded
+        case .throttled: .requestRateLimited
+        case .tryAgainLater: .serviceUnavailable
+        case .validatingReferenceError: .referenceViolation
+        case .zoneBusy: .zoneBusy
+        case .zoneNotFound: .zoneNotFound
+        default: .internalError
+        }
+    }
+
+    private static func code(_ code: TransportError.Code) -> CKError.Code {
+        switch code {
+        case .unreachable: .networkUnavailable
+        case .cancelled: .operationCancelled
+        case .fileNotFound: .assetFileNotFound
+        case .fileUnusable: .assetNotAvailable
+        default: .networkFailure
+        }
+    }
+}

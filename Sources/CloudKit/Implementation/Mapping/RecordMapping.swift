@@ -1,0 +1,112 @@
+import CloudKitWire
+import Foundation
+
+/// Between records of the API and of the wire.
+struct RecordMapping: Sendable {
+    let owners: OwnerMapping
+
+    // MARK: From the wire
+
+    /// The record of an answer about the zone `home`; `asset` gives the asset of a field.
+    ///
+    /// - Throws: `CKError.internalError` for a record without name or type.
+    func native(
+        _ wire: WireRecord,
+        home: CKRecordZone.ID,
+        asset: (WireAsset) -> CKAsset
+    ) throws(CKError) -> CKRecord {
+        guard let name = wire.recordName, !name.isEmpty, let type = wire.recordType, !type.isEmpty
+        else {
+            throw CKError(.internalError, message: "The server sent a record without name or type")
+        }
+        let zoneID = wire.zoneID.map(owners.native) ?? home
+        var system = SystemFields(
+            recordType: type,
+            recordID: CKRecord.ID(recordName: name, zoneID: zoneID)
+        )
+        update(&system, from: wire)
+        var values: [Bool: [CKRecord.FieldKey: FieldValue]] = [:]
+        for (key, field) in wire.fields {
+            let value = field.value?.native(owners: owners, home: zoneID, asset: asset)
+            values[field.isEncrypted, default: [:]][key] = value
+        }
+        return CKRecord(
+            system: system,
+            plain: FieldStore(serverValues: values[false] ?? [:]),
+            encrypted: FieldStore(serverValues: values[true] ?? [:])
+        )
+    }
+
+    /// Takes over what the server says of a record besides its fields.
+    func update(_ system: inout SystemFields, from wire: WireRecord) {
+        let zoneID = system.recordID.zoneID
+        system.changeTag = wire.recordChangeTag
+        system.creationDate = wire.created.map { Date(milliseconds: $0.timestamp) }
+        system.creator = owners.userRecordID(wire.created?.userRecordName)
+        system.modificationDate = wire.modified.map { Date(milliseconds: $0.timestamp) }
+        system.modifier = owners.userRecordID(wire.modified?.userRecordName)
+        system.parent = wire.parent?.native(owners: owners, home: zoneID)
+        system.share = wire.share?.native(owners: owners, home: zoneID)
+    }
+
+    // MARK: To the wire
+
+    /// The operation that saves a record under a policy.
+    ///
+    /// - Throws: `CKError` naming the record and the field that cannot be sent.
+    func operation(
+        saving record: CKRecord,
+        policy: CKModifyRecordsOperation.RecordSavePolicy,
+        upload: (CKRecord.FieldKey, CKAsset) throws(UnsendableValue) -> WireAsset
+    ) throws(CKError) -> RecordOperation {
+        var wire = WireRecord(
+            recordName: record.recordID.recordName,
+            recordType: record.recordType
+        )
+        let type: RecordOperation.OperationType
+        switch policy {
+        case .ifServerRecordUnchanged where record.recordChangeTag == nil: type = .create
+        case .ifServerRecordUnchanged:
+            type = .update
+            wire.recordChangeTag = record.recordChangeTag
+        case .changedKeys, .allKeys: type = .forceUpdate
+        }
+        let all = policy == .allKeys || type == .create
+        for isEncrypted in [false, true] {
+            let store = isEncrypted ? record.encrypted : record.plain
+            for key in Set(store.changedKeys + (all ? store.allKeys : []))
+            where isSent(store[key], changed: store.isChanged(key)) {
+                let value = try value(store[key], key, of: record, upload: upload)
+                // A new record has nothing to clear.
+                if value == nil && type == .create { continue }
+                wire.fields[key] = WireField(value, isEncrypted: isEncrypted)
+            }
+        }
+        wire.parent = record.parent?.wire(owners: owners, home: record.recordID.zoneID)
+        return RecordOperation(type, wire)
+    }
+
+    /// An asset that came from the server and was not touched stays there; it cannot be sent back.
+    private func isSent(_ value: FieldValue?, changed: Bool) -> Bool {
+        changed || !(value?.isAsset ?? false)
+    }
+
+    private func value(
+        _ value: FieldValue?,
+        _ key: CKRecord.FieldKey,
+        of record: CKRecord,
+        upload: (CKRecord.FieldKey, CKAsset) throws(UnsendableValue) -> WireAsset
+    ) throws(CKError) -> WireValue? {
+        do {
+            return try value?.wire(owners: owners, home: record.recordID.zoneID) {
+                asset throws(UnsendableValue) in try upload(key, asset)
+            }
+        } catch {
+            throw CKError(
+                .invalidArguments,
+                message: "Record \(record.recordID.recordName) of type \(record.recordType), "
+                    + "field \(key): \(error.reason)"
+            )
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import CloudKitWebClient
+import CloudKitWire
+import Foundation
+
+/// The files of fetched assets, each downloaded once however many fields hold it.
+struct AssetDownloads: Sendable {
+    /// Downloads at a time.
+    private static let width = 4
+
+    private var assets: [WireAsset: Result<CKAsset, CKError>] = [:]
+
+    /// Downloads the files of assets into temporary files, which go when their `CKAsset` does.
+    init(of wanted: [WireAsset], client: WebClient) async {
+        guard !wanted.isEmpty else { return }
+        var rest = Set(wanted).makeIterator()
+        assets = await withTaskGroup { group in
+            for _ in 0..<Self.width {
+                guard let asset = rest.next() else { break }
+                group.addTask { (asset, await Self.download(asset, client)) }
+            }
+            var results: [WireAsset: Result<CKAsset, CKError>] = [:]
+            for await (asset, result) in group {
+                results[asset] = result
+                if let asset = rest.next() {
+                    group.addTask { (asset, await Self.download(asset, client)) }
+                }
+            }
+            return results
+        }
+    }
+
+    /// The asset with its file; one that was not to be downloaded has none.
+    func asset(_ wire: WireAsset) -> CKAsset {
+        (try? assets[wire]?.get())
+            ?? CKAsset(fileURL: nil, remote: RemoteAsset(wire: wire, file: nil))
+    }
+
+    /// Why one of these assets has no file; nil when all were downloaded.
+    func failure(in wanted: [WireAsset]) -> CKError? {
+        for asset in wanted {
+            if case .failure(let error) = assets[asset] { return error }
+        }
+        return nil
+    }
+
+    private static func download(
+        _ asset: WireAsset,
+        _ client: WebClient
+    ) async -> Result<CKAsset, CKError> {
+        let file = directory.appendingPathComponent(UUID().uuidString)
+        do {
+            try FileManager.default.createDirectory(
+                at: directory,
+                withIntermediateDirectories: true
+            )
+            try await client.download(asset, to: file)
+            return .success(
+                CKAsset(fileURL: file, remote: RemoteAsset(wire: asset, file: file))
+            )
+        } catch let error as WebClientError {
+            return .failure(CKError(error))
+        } catch {
+            return .failure(
+                CKError(
+                    .assetNotAvailable,
+                    message: "No file can be made in \(directory.path): \(error)",
+                    cause: error
+                )
+            )
+        }
+    }
+
+    private static let directory = FileManager.default.temporaryDirectory
+        .appendingPathComponent("CloudKit-\(ProcessInfo.processInfo.processIdentifier)")
+}

@@ -1,0 +1,97 @@
+import CloudKitWebClient
+import CloudKitWire
+import Foundation
+
+/// The receipts of uploaded files, by record, field and asset.
+struct AssetUploads: Sendable {
+    private struct Slot: Hashable {
+        let recordID: CKRecord.ID
+        let key: CKRecord.FieldKey
+        let asset: ObjectIdentifier
+
+        init(_ recordID: CKRecord.ID, _ key: CKRecord.FieldKey, _ asset: CKAsset) {
+            self.recordID = recordID
+            self.key = key
+            self.asset = ObjectIdentifier(asset)
+        }
+    }
+
+    private var receipts: [Slot: WireAsset] = [:]
+
+    /// The files that could not be uploaded, by record: the record cannot be saved.
+    private(set) var failures: [CKRecord.ID: CKError] = [:]
+
+    /// Uploads the files of the changed assets of records of one zone; `progress` is told of each
+    /// record how much of its files was sent, from 0 to 1.
+    ///
+    /// - Throws: When the service gives no upload tokens.
+    init(
+        of records: [CKRecord],
+        zoneID: CKRecordZone.ID,
+        context: DatabaseRequests.Context,
+        progress: @escaping @Sendable (CKRecord, Double) -> Void
+    ) async throws(CKError) {
+        var files: [(record: CKRecord, key: CKRecord.FieldKey, asset: CKAsset, url: URL)] = []
+        for record in records {
+            for (key, asset) in record.changedAssets {
+                guard let url = asset.fileURL, FileManager.default.fileExists(atPath: url.path)
+                else {
+                    failures[record.recordID] = Self.missing(asset, key, record)
+                    continue
+                }
+                files.append((record, key, asset, url))
+            }
+        }
+        files.removeAll { failures[$0.record.recordID] != nil }
+        guard !files.isEmpty else { return }
+        let wanted = files.map {
+            UploadAssetsRequest.Token(
+                recordName: $0.record.recordID.recordName,
+                recordType: $0.record.recordType,
+                fieldName: $0.key
+            )
+        }
+        let tokens = try await native { () throws(WebClientError) in
+            try await context.client.uploadTokens(
+                for: wanted,
+                zoneID: context.owners.wire(zoneID),
+                in: context.database
+            )
+        }
+        for (file, token) in zip(files, tokens) {
+            let record = file.record
+            do {
+                receipts[Slot(record.recordID, file.key, file.asset)] = try await native {
+                    () throws(WebClientError) in
+                    try await context.client.upload(file.url, to: token) { progress(record, $0) }
+                }
+            } catch {
+                failures[record.recordID] = error
+            }
+        }
+    }
+
+    /// The receipt of an asset's upload.
+    func receipt(
+        of asset: CKAsset,
+        in record: CKRecord,
+        field key: CKRecord.FieldKey
+    ) throws(UnsendableValue) -> WireAsset {
+        guard let receipt = receipts[Slot(record.recordID, key, asset)] else {
+            throw UnsendableValue(reason: "the asset was not uploaded")
+        }
+        return receipt
+    }
+
+    private static func missing(
+        _ asset: CKAsset,
+        _ key: CKRecord.FieldKey,
+        _ record: CKRecord
+    ) -> CKError {
+        CKError(
+            .assetFileNotFound,
+            message: "Record \(record.recordID.recordName) of type \(record.recordType), field "
+                + "\(key): the asset's file \(asset.fileURL?.path ?? "") does not exist"
+        )
+    }
+}

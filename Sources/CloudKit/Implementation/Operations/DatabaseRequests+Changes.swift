@@ -1,0 +1,133 @@
+import CloudKitWebClient
+import CloudKitWire
+import Foundation
+
+extension DatabaseRequests {
+    typealias DatabaseChangeResults = (
+        modifications: [CKDatabase.DatabaseChange.Modification],
+        deletions: [CKDatabase.DatabaseChange.Deletion], changeToken: CKServerChangeToken,
+        moreComing: Bool
+    )
+    typealias ZoneChangeResults = (
+        modificationResultsByID:
+            [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, any Error>],
+        deletions: [CKDatabase.RecordZoneChange.Deletion], changeToken: CKServerChangeToken,
+        moreComing: Bool
+    )
+
+    /// Fetches a page of the zones that changed since a token.
+    func databaseChanges(
+        since token: CKServerChangeToken?,
+        limit: Int?
+    ) async throws(CKError) -> DatabaseChangeResults {
+        try refusePublic()
+        let context = try await context()
+        let response = try await native { () throws(WebClientError) in
+            try await context.client.databaseChanges(
+                DatabaseChangesRequest(syncToken: token?.token, resultsLimit: limit.positive),
+                in: context.database
+            )
+        }
+        var modifications: [CKDatabase.DatabaseChange.Modification] = []
+        var deletions: [CKDatabase.DatabaseChange.Deletion] = []
+        for zone in response.zones {
+            let zoneID = context.owners.native(zone.zoneID)
+            if zone.deleted ?? false {
+                deletions.append(.init(zoneID: zoneID, reason: .deleted))
+            } else {
+                modifications.append(.init(zoneID: zoneID))
+            }
+        }
+        return (
+            modifications, deletions, CKServerChangeToken(token: response.syncToken),
+            response.moreComing ?? false
+        )
+    }
+
+    /// Fetches a page of the records of a zone that changed since a token.
+    func zoneChanges(
+        in zoneID: CKRecordZone.ID,
+        since token: CKServerChangeToken?,
+        desiredKeys: [CKRecord.FieldKey]?,
+        limit: Int?
+    ) async throws(CKError) -> ZoneChangeResults {
+        try refusePublic()
+        let context = try await context()
+        let request = ZoneChangesRequest.Zone(
+            zoneID: context.owners.wire(zoneID),
+            syncToken: token?.token,
+            resultsLimit: limit.positive.map { min($0, Limits.recordsPerResponse) },
+            desiredKeys: desiredKeys
+        )
+        let response = try await native { () throws(WebClientError) in
+            try await context.client.zoneChanges(
+                ZoneChangesRequest(zones: [request]),
+                in: context.database
+            )
+        }
+        guard let answer = response.zones.first else {
+            throw CKError(.internalError, message: "The server sent no changes of zone \(zoneID)")
+        }
+        switch answer {
+        case .failure(let error): throw CKError(error)
+        case .success(let changes): return await context.changes(changes, home: zoneID)
+        }
+    }
+
+    private func refusePublic() throws(CKError) {
+        guard scope != .public else {
+            throw CKError(
+                .badDatabase,
+                message: "The public database keeps no changes; use a query"
+            )
+        }
+    }
+}
+
+extension DatabaseRequests.Context {
+    fileprivate func changes(
+        _ changes: ZoneChangesResponse.Zone,
+        home: CKRecordZone.ID
+    ) async -> DatabaseRequests.ZoneChangeResults {
+        var results: DatabaseRequests.ZoneChangeResults = (
+            [:], [], CKServerChangeToken(token: changes.syncToken), changes.moreComing ?? false
+        )
+        var live: [ItemResult<WireRecord>] = []
+        var identities: [CKRecord.ID] = []
+        for answer in changes.records {
+            let wire = try? answer.get()
+            let name = wire?.recordName ?? answer.failure?.recordName
+            guard let name, !name.isEmpty else { continue }
+            let recordID = CKRecord.ID(
+                recordName: name,
+                zoneID: wire?.zoneID.map(owners.native) ?? home
+            )
+            if wire?.deleted ?? false {
+                results.deletions.append(
+                    .init(recordID: recordID, recordType: wire?.recordType ?? "")
+                )
+            } else {
+                live.append(answer)
+                identities.append(recordID)
+            }
+        }
+        for (recordID, record) in zip(identities, await materialize(live, home: home, assets: true))
+        {
+            results.modificationResultsByID[recordID] = record.map { .init(record: $0) }
+        }
+        return results
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
+
+extension Int? {
+    /// The limit, where 0 and less leave it to the server as nil does.
+    fileprivate var positive: Int? {
+        if let self, self > 0 { self } else { nil }
+    }
+}

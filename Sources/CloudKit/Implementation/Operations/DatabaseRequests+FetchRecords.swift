@@ -1,0 +1,90 @@
+import CloudKitWebClient
+import CloudKitWire
+import Foundation
+
+extension DatabaseRequests {
+    typealias RecordResults = [CKRecord.ID: Result<CKRecord, any Error>]
+
+    /// Fetches records by identity; every identity has an entry in the answer.
+    func fetch(
+        _ recordIDs: [CKRecord.ID],
+        desiredKeys: [CKRecord.FieldKey]?
+    ) async throws(CKError) -> RecordResults {
+        guard !recordIDs.isEmpty else { return [:] }
+        let context = try await context()
+        var results: RecordResults = [:]
+        for (zoneID, recordIDs) in recordIDs.byZone {
+            do {
+                let unique = recordIDs.unique
+                let answers = try await native { () throws(WebClientError) in
+                    try await context.client.lookup(
+                        unique.map(\.recordName),
+                        zoneID: context.owners.wire(zoneID),
+                        desiredKeys: desiredKeys,
+                        in: context.database
+                    )
+                }
+                let records = await context.materialize(answers, home: zoneID, assets: true)
+                for (recordID, record) in zip(unique, records) { results[recordID] = record }
+            } catch let error where error.code == .zoneNotFound {
+                for recordID in recordIDs { results[recordID] = .failure(error) }
+            }
+        }
+        return results
+    }
+}
+
+extension DatabaseRequests.Context {
+    /// The records of an answer, with their assets' files where `assets` says so.
+    func materialize(
+        _ answers: [ItemResult<WireRecord>],
+        home: CKRecordZone.ID,
+        assets: Bool
+    ) async -> [Result<CKRecord, any Error>] {
+        let wanted = assets ? answers.flatMap { (try? $0.get())?.assets ?? [] } : []
+        let files = await AssetDownloads(of: wanted, client: client)
+        return answers.map { answer in
+            switch answer {
+            case .failure(let error): return .failure(CKError(error))
+            case .success(let wire):
+                if let failure = files.failure(in: wire.assets) { return .failure(failure) }
+                return Result<CKRecord, CKError> { () throws(CKError) in
+                    try records.native(wire, home: home, asset: files.asset)
+                }.mapError { $0 }
+            }
+        }
+    }
+}
+
+extension WireRecord {
+    /// The assets of all fields.
+    var assets: [WireAsset] {
+        fields.values.flatMap { field -> [WireAsset] in
+            switch field.value {
+            case .asset(let asset): [asset]
+            case .list(let values, of: .asset):
+                values.compactMap { if case .asset(let asset) = $0 { asset } else { nil } }
+            default: []
+            }
+        }
+    }
+}
+
+extension [CKRecord.ID] {
+    /// The identities of each zone, zones and identities in the order of their first appearance.
+    var byZone: [(CKRecordZone.ID, [CKRecord.ID])] {
+        var order: [CKRecordZone.ID] = []
+        var groups: [CKRecordZone.ID: [CKRecord.ID]] = [:]
+        for recordID in self {
+            if groups[recordID.zoneID] == nil { order.append(recordID.zoneID) }
+            groups[recordID.zoneID, default: []].append(recordID)
+        }
+        return order.map { ($0, groups[$0] ?? []) }
+    }
+
+    /// Each identity once, in the order of first appearance.
+    var unique: [CKRecord.ID] {
+        var seen: Set<CKRecord.ID> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,33 @@
+import CloudKitWebClient
+import CloudKitWire
+import Foundation
+
+extension DatabaseRequests {
+    /// Saves and deletes records; every item has an entry in the answer.
+    ///
+    /// - Throws: When nothing could be tried. What fails later is an item's own error.
+    func modify(
+        _ modification: RecordModification
+    ) async throws(CKError) -> RecordModification.Results {
+        try modification.validate()
+        var results: RecordModification.Results = ([:], [:])
+        guard !modification.saving.isEmpty || !modification.deleting.isEmpty else {
+            return results
+        }
+        let context = try await context()
+        for (zoneID, part) in modification.byZone {
+            var zone = ZoneModification(part, zoneID: zoneID, context: context)
+            do {
+                try await zone.run()
+            } catch let error
+                where error.code == .zoneNotFound || zone.isPartlyAnswered
+                || !results.saveResults.isEmpty || !results.deleteResults.isEmpty
+            {
+                zone.fail(error)
+            }
+            results.saveResults.merge(zone.saveResults) { $1 }
+            results.deleteResults.merge(zone.deleteResults) { $1 }
+        }
+        return results
+    }
+}

@@ -1,0 +1,106 @@
+import CloudKitWebClient
+import CloudKitWire
+import Foundation
+
+extension DatabaseRequests {
+    typealias ZoneResults = [CKRecordZone.ID: Result<CKRecordZone, any Error>]
+    typealias ZoneModificationResults = (
+        saveResults: ZoneResults, deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
+    )
+
+    /// Lists all zones, the default zone included.
+    func allZones() async throws(CKError) -> [CKRecordZone] {
+        let context = try await context()
+        let response = try await native { () throws(WebClientError) in
+            try await context.client.listZones(in: context.database)
+        }
+        var zones: [CKRecordZone] = []
+        for answer in response.zones {
+            switch answer {
+            case .success(let zone): zones.append(context.zone(zone))
+            case .failure(let error): throw CKError(error)
+            }
+        }
+        return zones
+    }
+
+    /// Fetches zones by identity; every identity has an entry in the answer.
+    func fetchZones(_ zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> ZoneResults {
+        guard !zoneIDs.isEmpty else { return [:] }
+        let context = try await context()
+        let response = try await native { () throws(WebClientError) in
+            try await context.client.lookupZones(
+                LookupZonesRequest(zones: zoneIDs.map(context.owners.wire)),
+                in: context.database
+            )
+        }
+        try expect(response.zones.count, zoneIDs.count)
+        var results: ZoneResults = [:]
+        for (zoneID, answer) in zip(zoneIDs, response.zones) {
+            results[zoneID] = answer.map(context.zone).mapError { CKError($0) }
+        }
+        return results
+    }
+
+    /// Makes and deletes zones; every item has an entry in the answer.
+    func modifyZones(
+        saving: [CKRecordZone],
+        deleting: [CKRecordZone.ID]
+    ) async throws(CKError) -> ZoneModificationResults {
+        var results: ZoneModificationResults = ([:], [:])
+        guard !saving.isEmpty || !deleting.isEmpty else { return results }
+        guard scope == .private else {
+            throw CKError(
+                .badDatabase,
+                message: "Zones are made and deleted in the private database, not in the "
+                    + "\(scope.wire.rawValue) one"
+            )
+        }
+        let context = try await context()
+        let operations =
+            saving.map { ModifyZonesRequest.Operation(.create, context.owners.wire($0.zoneID)) }
+            + deleting.map { ModifyZonesRequest.Operation(.delete, context.owners.wire($0)) }
+        let response = try await native { () throws(WebClientError) in
+            try await context.client.modifyZones(
+                ModifyZonesRequest(operations: operations),
+                in: context.database
+            )
+        }
+        try expect(response.zones.count, operations.count)
+        for (zone, answer) in zip(saving, response.zones) {
+            results.saveResults[zone.zoneID] =
+                answer.map(context.zone).mapError { CKError($0) }
+        }
+        for (zoneID, answer) in zip(deleting, response.zones.dropFirst(saving.count)) {
+            results.deleteResults[zoneID] = context.deletion(answer)
+        }
+        return results
+    }
+
+    private func expect(_ answers: Int, _ items: Int) throws(CKError) {
+        guard answers == items else {
+            throw CKError(
+                .internalError,
+                message: "The server sent \(answers) answers for \(items) zones"
+            )
+        }
+    }
+}
+
+extension DatabaseRequests.Context {
+    /// A zone that came from the server: custom zones can do everything, the default zone nothing.
+    func zone(_ wire: WireZone) -> CKRecordZone {
+        let capabilities: CKRecordZone.Capabilities =
+            wire.zoneID.isDefault ? [] : [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
+        return CKRecordZone(zoneID: owners.native(wire.zoneID), capabilities: capabilities)
+    }
+
+    /// What is not there is as good as deleted.
+    fileprivate func deletion(_ answer: ItemResult<WireZone>) -> Result<Void, any Error> {
+        switch answer {
+        case .success: .success(())
+        case .failure(let error) where error.serverErrorCode == .zoneNotFound: .success(())
+        case .failure(let error): .failure(CKError(error))
+        }
+    }
+}

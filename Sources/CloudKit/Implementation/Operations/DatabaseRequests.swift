@@ -1,0 +1,58 @@
+import CloudKitWebClient
+import CloudKitWire
+import Foundation
+
+/// What a database can be asked, as async functions: the one core behind the convenience methods,
+/// their completion forms and the operations.
+struct DatabaseRequests: Sendable {
+    let connection: CloudConnection
+    let scope: CKDatabase.Scope
+
+    /// What one call needs: the client, and how it names owners.
+    struct Context: Sendable {
+        let client: WebClient
+        let owners: OwnerMapping
+        let database: DatabaseScope
+
+        var records: RecordMapping { RecordMapping(owners: owners) }
+    }
+
+    /// Learns who the caller is, the first time, and gives what a call needs.
+    func context() async throws(CKError) -> Context {
+        let caller = try await connection.callerName()
+        guard caller != nil || scope == .public else {
+            throw CKError(
+                .notAuthenticated,
+                message: "The \(scope.wire.rawValue) database needs a signed-in user: a web auth "
+                    + "token, from CLOUDKIT_WEB_AUTH_TOKEN or given in code"
+            )
+        }
+        return Context(
+            client: try connection.client,
+            owners: OwnerMapping(scope: scope, caller: caller),
+            database: scope.wire
+        )
+    }
+}
+
+extension CKDatabase.Scope {
+    /// The scope as it stands in paths.
+    var wire: DatabaseScope {
+        switch self {
+        case .public: .public
+        case .private: .private
+        case .shared: .shared
+        }
+    }
+}
+
+/// Runs a request of the web client and puts its failure into Apple's terms.
+func native<Success>(
+    _ request: () async throws(WebClientError) -> Success
+) async throws(CKError) -> Success {
+    do {
+        return try await request()
+    } catch {
+        throw CKError(error)
+    }
+}

@@ -1,0 +1,55 @@
+import CloudKitWebClient
+import CloudKitWire
+import Foundation
+import Synchronization
+
+/// What is to be saved and deleted with one call.
+struct RecordModification: Sendable {
+    typealias Results = (
+        saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
+        deleteResults: [CKRecord.ID: Result<Void, any Error>]
+    )
+
+    /// What the native API takes in one call; web services take 200, to which the client cuts.
+    static let itemLimit = 400
+
+    var saving: [CKRecord]
+    var deleting: [CKRecord.ID]
+    var policy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged
+    var atomically = true
+    /// Is told of each record how much of it was sent, from 0 to 1.
+    var progress: @Sendable (CKRecord, Double) -> Void = { _, _ in }
+
+    /// Checks what can be known before anything is sent.
+    ///
+    /// - Throws: `limitExceeded` for too many items, `invalidArguments` for an item named twice.
+    func validate() throws(CKError) {
+        let count = saving.count + deleting.count
+        guard count <= Self.itemLimit else {
+            throw CKError(
+                .limitExceeded,
+                message: "\(count) items in one request; at most \(Self.itemLimit) are taken: "
+                    + "send them in smaller batches"
+            )
+        }
+        var seen: Set<CKRecord.ID> = []
+        for recordID in saving.map(\.recordID) + deleting
+        where !seen.insert(recordID).inserted {
+            throw CKError(
+                .invalidArguments,
+                message: "Record \(recordID.recordName) stands twice in one request; a record is "
+                    + "saved or deleted once"
+            )
+        }
+    }
+
+    /// The parts of the modification, one for each zone, in the order of first appearance.
+    var byZone: [(zoneID: CKRecordZone.ID, part: RecordModification)] {
+        (saving.map(\.recordID) + deleting).byZone.map { zoneID, _ in
+            var part = self
+            part.saving = saving.filter { $0.recordID.zoneID.isEqual(zoneID) }
+            part.deleting = deleting.filter { $0.zoneID.isEqual(zoneID) }
+            return (zoneID, part)
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import CloudKitWebClient
+import CloudKitWire
+import Foundation
+
+/// The part of a modification that lies in one zone: what is atomic, and what one request can hold.
+///
+/// Assets go up first, then the records; a record whose assets or values cannot be sent fails by
+/// itself, or with its whole zone when the modification is atomic. Conflicts fetch the server's
+/// version, which web services leave out of the error.
+struct ZoneModification {
+    private let modification: RecordModification
+    private let zoneID: CKRecordZone.ID
+    private let context: DatabaseRequests.Context
+    private(set) var saveResults: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
+    private(set) var deleteResults: [CKRecord.ID: Result<Void, any Error>] = [:]
+
+    init(
+        _ modification: RecordModification,
+        zoneID: CKRecordZone.ID,
+        context: DatabaseRequests.Context
+    ) {
+        self.modification = modification
+        self.zoneID = zoneID
+        self.context = context
+    }
+
+    /// The default zone and the public database know no atomic requests.
+    private var isAtomic: Bool {
+        modification.atomically && zoneID.zoneName != CKRecordZone.ID.defaultZoneName
+            && context.database != .public
+    }
+
+    /// Whether the server has carried out a part, so that an error cannot speak for the whole.
+    var isPartlyAnswered: Bool {
+        saveResults.values.contains { (try? $0.get()) != nil } || !deleteResults.isEmpty
+    }
+
+    /// Sends everything.
+    ///
+    /// - Throws: When a request fails as a whole; what was answered before stands in the results.
+    mutating func run() async throws(CKError) {
+        let uploads = try await AssetUploads(
+            of: modification.saving,
+            zoneID: zoneID,
+            context: context,
+            progress: modification.progress
+        )
+        let (records, operations) = saves(uploads)
+        guard !isAtomic || saveResults.isEmpty else {
+            fail(CKError(.batchRequestFailed, message: "Another item of the same batch failed"))
+            return
+        }
+        let deletions = modification.deleting.map {
+            RecordOperation(.forceDelete, WireRecord(recordName: $0.recordName))
+        }
+        try await send(operations + deletions, records)
+        try await addServerRecords()
+    }
+
+    /// Gives an error to everything that has no result yet.
+    mutating func fail(_ error: CKError) {
+        for record in modification.saving where saveResults[record.recordID] == nil {
+            saveResults[record.recordID] = .failure(error)
+        }
+        for recordID in modification.deleting where deleteResults[recordID] == nil {
+            deleteResults[recordID] = .failure(error)
+        }
+    }
+
+    /// The operations of the records that can be sent; the others fail.
+    private mutating func saves(
+        _ uploads: AssetUploads
+    ) -> (records: [CKRecord], operations: [RecordOperation]) {
+        var records: [CKRecord] = []
+        var operations: [RecordOperation] = []
+        for record in modification.saving {
+            do {
+                if let failure = uploads.failures[record.recordID] { throw failure }
+                let operation = try context.records.operation(
+                    saving: record,
+                    policy: modification.policy
+                ) { key, asset throws(UnsendableValue) in
+                    try uploads.receipt(of: asset, in: record, field: key)
+                }
+                try checkSize(of: operation.record)
+                records.append(record)
+                operations.append(operation)
+            } catch {
+                saveResults[record.recordID] = .failure(error)
+            }
+        }
+        return (records, operations)
+    }
+
+    private func checkSize(of record: WireRecord) throws(CKError) {
+        let size = record.byteCount
+        guard size > Limits.recordBytes else { return }
+        let largest = record.fields.max {
+            ($0.value.value?.byteCount ?? 0) < ($1.value.value?.byteCount ?? 0)
+        }
+        throw CKError(
+            .limitExceeded,
+            message: "Record \(record.recordName ?? "") of type \(record.recordType ?? "") has "
+                + "\(size) bytes, its field \(largest?.key ?? "") "
+                + "\(largest?.value.value?.byteCount ?? 0); at most \(Limits.recordBytes) are "
+                + "taken: keep large values in a CKAsset"
+        )
+    }
+
+    private mutating func send(
+        _ operations: [RecordOperation],
+        _ records: [CKRecord]
+    ) async throws(CKError) {
+        var answers: [ItemResult<WireRecord>] = []
+        var failure: CKError?
+        do {
+            // The answer need not repeat what was sent.
+            try await context.client.modify(
+                operations,
+                zoneID: context.owners.wire(zoneID),
+                atomic: isAtomic,
+                desiredKeys: [],
+                in: context.database
+            ) { answers += $0 }
+        } catch {
+            failure = CKError(error)
+        }
+        for (record, answer) in zip(records, answers) { take(answer, for: record) }
+        for (recordID, answer) in zip(modification.deleting, answers.dropFirst(records.count)) {
+            take(answer, for: recordID)
+        }
+        if let failure { throw failure }
+    }
+
+    private mutating func take(_ answer: ItemResult<WireRecord>, for record: CKRecord) {
+        switch answer {
+        case .success(let wire):
+            let mapping = context.records
+            record.acknowledge { mapping.update(&$0, from: wire) }
+            modification.progress(record, 1)
+            saveResults[record.recordID] = .success(record)
+        case .failure(let error): saveResults[record.recordID] = .failure(CKError(error))
+        }
+    }
+
+    private mutating func take(_ answer: ItemResult<WireRecord>, for recordID: CKRecord.ID) {
+        switch answer {
+        case .success: deleteResults[recordID] = .success(())
+        // What is not there is as good as deleted.
+        case .failure(let error) where error.serverErrorCode == .notFound:
+            deleteResults[recordID] = .success(())
+        case .failure(let error): deleteResults[recordID] = .failure(CKError(error))
+        }
+    }
+
+    /// Completes the conflicts with the server's records, whose assets are not downloaded.
+    private mutating func addServerRecords() async throws(CKError) {
+        let conflicts = modification.saving.filter {
+            guard case .failure(let error as CKError) = saveResults[$0.recordID] else {
+                return false
+            }
+            return error.code == .serverRecordChanged
+        }
+        guard !conflicts.isEmpty else { return }
+        let answers = try await native { () throws(WebClientError) in
+            try await context.client.lookup(
+                conflicts.map(\.recordID.recordName),
+                zoneID: context.owners.wire(zoneID),
+                in: context.database
+            )
+        }
+        let servers = await context.materialize(answers, home: zoneID, assets: false)
+        for (record, server) in zip(conflicts, servers) {
+            saveResults[record.recordID] = .failure(conflict(record, server))
+        }
+    }
+
+    private func conflict(
+        _ record: CKRecord,
+        _ server: Result<CKRecord, any Error>
+    ) -> any Error {
+        switch server {
+        // The record was deleted between the save and the look.
+        case .failure(let error): error
+        case .success(let server):
+            CKError(
+                .serverRecordChanged,
+                message: "Record \(record.recordID.recordName) of type \(record.recordType) "
+                    + "changed on the server (version \(server.recordChangeTag ?? "unknown"), yours "
+                    + "\(record.recordChangeTag ?? "new")): take the values you want to keep over "
+                    + "onto the error's server record, and save that",
+                userInfo: [
+                    CKRecordChangedErrorServerRecordKey: server,
+                    CKRecordChangedErrorClientRecordKey: record,
+                    CKRecordChangedErrorAncestorRecordKey: record.ancestor,
+                ]
+            )
+        }
+    }
+}

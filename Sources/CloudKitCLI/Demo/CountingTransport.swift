@@ -1,0 +1,40 @@
+import CloudKitWebClient
+import Foundation
+import Synchronization
+
+/// Counts the requests that go through it.
+final class CountingTransport: Transport {
+    private let base: any Transport
+    private let counter = Mutex(0)
+
+    /// Makes a counter in front of a transport.
+    init(_ base: any Transport) {
+        self.base = base
+    }
+
+    /// The requests so far: calls, uploads and downloads.
+    var requests: Int { counter.withLock { $0 } }
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        counter.withLock { $0 += 1 }
+        return try await base.send(request)
+    }
+
+    func upload(
+        _ file: URL,
+        to url: String,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        counter.withLock { $0 += 1 }
+        return try await base.upload(file, to: url, progress: progress)
+    }
+
+    func download(
+        _ url: String,
+        to file: URL,
+        progress: @escaping TransferProgress
+    ) async throws {
+        counter.withLock { $0 += 1 }
+        try await base.download(url, to: file, progress: progress)
+    }
+}

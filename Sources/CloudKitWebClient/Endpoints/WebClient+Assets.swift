@@ -1,0 +1,49 @@
+public import CloudKitWire
+public import Foundation
+
+extension WebClient {
+    /// Asks where at most 200 files may be uploaded to; answers in the order of the tokens.
+    public func uploadTokens(
+        _ request: UploadAssetsRequest,
+        in database: DatabaseScope
+    ) async throws(WebClientError) -> UploadAssetsResponse {
+        try await call(.assetsUpload, in: database, request)
+    }
+
+    /// Uploads a file to where a token says, and answers what the record's field is set to.
+    public func upload(
+        _ file: URL,
+        to token: UploadAssetsResponse.Token,
+        progress: @escaping TransferProgress = { _ in }
+    ) async throws(WebClientError) -> WireAsset {
+        let response: TransportResponse
+        do {
+            response = try await transport.upload(file, to: token.url, progress: progress)
+        } catch let error as TransportError {
+            throw .transport(error)
+        } catch {
+            throw .transport(TransportError(.broken, message: "\(error)", cause: error))
+        }
+        return try Self.read(AssetUploadReceipt.self, from: response).singleFile
+    }
+
+    /// Downloads an asset's bytes into a new file.
+    public func download(
+        _ asset: WireAsset,
+        to file: URL,
+        progress: @escaping TransferProgress = { _ in }
+    ) async throws(WebClientError) {
+        guard let template = asset.downloadURL else {
+            throw .unexpectedAnswer(status: 200, message: "The asset has no downloadURL")
+        }
+        // `${f}` stands for any file name ("Asset Dictionary").
+        let url = template.replacing("${f}", with: file.lastPathComponent)
+        do {
+            try await transport.download(url, to: file, progress: progress)
+        } catch let error as TransportError {
+            throw .transport(error)
+        } catch {
+            throw .transport(TransportError(.broken, message: "\(error)", cause: error))
+        }
+    }
+}

@@ -1,0 +1,20 @@
+public import CloudKitWire
+
+extension WebClient {
+    /// Fetches a page of the zones that changed.
+    public func databaseChanges(
+        _ request: DatabaseChangesRequest,
+        in database: DatabaseScope
+    ) async throws(WebClientError) -> DatabaseChangesResponse {
+        try await call(.changesDatabase, in: database, request)
+    }
+
+    /// Fetches a page of the records that changed in each of the zones.
+    public func zoneChanges(
+        _ request: ZoneChangesRequest,
+        in database: DatabaseScope
+    ) async throws(WebClientError) -> ZoneChangesResponse {
+        // Tombstones of the service name no record type; a server that knows this parameter adds it.
+        try await call(.changesZone, in: database, request, query: "&tombstoneTypes=true")
+    }
+}

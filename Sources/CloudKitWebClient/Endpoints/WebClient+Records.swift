@@ -1,0 +1,29 @@
+public import CloudKitWire
+
+extension WebClient {
+    /// Changes at most 200 records; answers in the order of the operations.
+    ///
+    /// - Throws: When the whole request fails; a record's own failure is its element of the answer.
+    public func modifyRecords(
+        _ request: ModifyRecordsRequest,
+        in database: DatabaseScope
+    ) async throws(WebClientError) -> RecordsResponse {
+        try await call(.recordsModify, in: database, request)
+    }
+
+    /// Fetches at most 200 records by name; answers in the order of the names.
+    public func lookupRecords(
+        _ request: LookupRecordsRequest,
+        in database: DatabaseScope
+    ) async throws(WebClientError) -> RecordsResponse {
+        try await call(.recordsLookup, in: database, request)
+    }
+
+    /// Fetches a page of a query's records, in sort order.
+    public func queryRecords(
+        _ request: QueryRecordsRequest,
+        in database: DatabaseScope
+    ) async throws(WebClientError) -> RecordsResponse {
+        try await call(.recordsQuery, in: database, request)
+    }
+}

@@ -1,0 +1,10 @@
+public import CloudKitWire
+
+extension WebClient {
+    /// Says who the caller is.
+    ///
+    /// - Throws: `AUTHENTICATION_REQUIRED` without a web auth token; the error says where to sign in.
+    public func caller() async throws(WebClientError) -> UserIdentity {
+        try await call(.usersCaller, in: .public, nil as Empty?)
+    }
+}

@@ -1,0 +1,155 @@
+import AsyncHTTPClient
+public import Foundation
+import NIOCore
+import NIOFileSystem
+import NIOHTTP1
+import NIOHTTPCompression
+import Synchronization
+
+/// Carries requests over HTTP.
+///
+/// All transports of a process share one pool of connections.
+public struct HTTPTransport: Transport {
+    /// The largest answer that is read into memory: 200 records of 1 MB and what is around them.
+    private static let largestBody = 256 * 1024 * 1024
+
+    /// Lives as long as the process: a pool that is shut down by one user would fail the others.
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: .seconds(10), read: .seconds(60)),
+            decompression: .enabled(limit: .size(largestBody))
+        )
+        // A server that is not there is the caller's to know at once, and to try again.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
+    /// Makes a transport.
+    public init() {}
+
+    /// Sends a request and reads the whole answer.
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        var message = HTTPClientRequest(url: request.url)
+        message.method = HTTPMethod(rawValue: request.method)
+        for (name, value) in request.headers { message.headers.add(name: name, value: value) }
+        if let body = request.body { message.body = .bytes(ByteBuffer(bytes: body)) }
+        return try await execute(message, timeout: request.timeout)
+    }
+
+    /// Streams a file into a POST request.
+    public func upload(
+        _ file: URL,
+        to url: String,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        do {
+            return try await FileSystem.shared.withFileHandle(forReadingAt: FilePath(file.path)) {
+                handle in
+                let size = try await handle.info().size
+                var message = HTTPClientRequest(url: url)
+                message.method = .POST
+                message.headers.add(name: "Content-Type", value: "application/octet-stream")
+                let sent = Mutex<Int64>(0)
+                let chunks = handle.readChunks().map { chunk in
+                    let soFar = sent.withLock { sent in
+                        sent += Int64(chunk.readableBytes)
+                        return sent
+                    }
+                    // The last report comes with the answer.
+                    if soFar < size { progress(Double(soFar) / Double(size)) }
+                    return chunk
+                }
+                message.body = .stream(chunks, length: .known(size))
+                let response = try await execute(message, timeout: Self.transferTimeout(size))
+                progress(1)
+                return response
+            }
+        } catch let error as FileSystemError {
+            throw TransportError(file: file, error)
+        }
+    }
+
+    /// Streams an answer into a file.
+    public func download(
+        _ url: String,
+        to file: URL,
+        progress: @escaping TransferProgress
+    ) async throws {
+        do {
+            try await FileSystem.shared.withFileHandle(
+                forWritingAt: FilePath(file.path),
+                options: .newFile(replaceExisting: false)
+            ) { handle in
+                try await receive(url, progress: progress) { bytes, offset in
+                    try await handle.write(
+                        contentsOf: bytes.readableBytesView,
+                        toAbsoluteOffset: offset
+                    )
+                }
+            }
+            progress(1)
+        } catch {
+            try? FileManager.default.removeItem(at: file)
+            if let error = error as? FileSystemError { throw TransportError(file: file, error) }
+            throw error
+        }
+    }
+
+    private func receive(
+        _ url: String,
+        progress: TransferProgress,
+        write: (ByteBuffer, Int64) async throws -> Void
+    ) async throws {
+        do {
+            let response = try await Self.client.execute(
+                HTTPClientRequest(url: url),
+                timeout: .minutes(10)
+            )
+            guard response.status == .ok else {
+                throw TransportError(
+                    .refused,
+                    message: "\(url) answered \(response.status.code)"
+                )
+            }
+            let size = response.headers.first(name: "content-length").flatMap(Double.init)
+            var offset: Int64 = 0
+            for try await bytes in response.body {
+                try await write(bytes, offset)
+                offset += Int64(bytes.readableBytes)
+                if let size, size > 0 { progress(min(Double(offset) / size, 1)) }
+            }
+        } catch let error where !(error is TransportError) && !(error is FileSystemError) {
+            throw TransportError(address: url, error)
+        }
+    }
+
+    private func execute(
+        _ message: HTTPClientRequest,
+        timeout: Double
+    ) async throws -> TransportResponse {
+        do {
+            let response = try await Self.client.execute(
+                message,
+                timeout: .milliseconds(Int64(timeout * 1000))
+            )
+            let body = try await response.body.collect(upTo: Self.largestBody)
+            var headers: [String: String] = [:]
+            for (name, value) in response.headers { headers[name.lowercased()] = value }
+            return TransportResponse(
+                status: Int(response.status.code),
+                headers: headers,
+                body: Data(body.readableBytesView)
+            )
+        } catch let error as FileSystemError {
+            throw error
+        } catch {
+            throw TransportError(address: message.url, error)
+        }
+    }
+
+    /// A minute, and more for what 100 kB a second would take.
+    private static func transferTimeout(_ bytes: Int64) -> Double {
+        60 + Double(bytes) / 100_000
+    }
+}

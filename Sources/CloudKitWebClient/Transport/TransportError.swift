@@ -1,0 +1,47 @@
+/// Why a transport brought no answer.
+public struct TransportError: Error, Sendable {
+    /// The kinds of failure; an open set.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The kind's name.
+        public var rawValue: String
+
+        /// Makes a kind from its name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// No connection could be made: the request did not reach the server.
+        public static let unreachable = Self(rawValue: "unreachable")
+        /// The connection broke: the request may have reached the server.
+        public static let broken = Self(rawValue: "broken")
+        /// There was no answer in time: the request may have reached the server.
+        public static let timedOut = Self(rawValue: "timedOut")
+        /// The task was cancelled.
+        public static let cancelled = Self(rawValue: "cancelled")
+        /// The file to upload does not exist.
+        public static let fileNotFound = Self(rawValue: "fileNotFound")
+        /// The file to upload cannot be read, or the one to download cannot be written.
+        public static let fileUnusable = Self(rawValue: "fileUnusable")
+        /// The server of a file answered with an error status.
+        public static let refused = Self(rawValue: "refused")
+    }
+
+    /// What kind of failure it is.
+    public var code: Code
+    /// What happened and what to do, with the address or the file.
+    public var message: String
+    /// The error underneath, if there was one.
+    public var cause: (any Error)?
+
+    /// Makes an error.
+    public init(_ code: Code, message: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+}
+
+extension TransportError: CustomStringConvertible {
+    /// The kind and the message.
+    public var description: String { "\(code.rawValue): \(message)" }
+}

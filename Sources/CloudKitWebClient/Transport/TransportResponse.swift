@@ -1,0 +1,18 @@
+public import Foundation
+
+/// An answer as the transport brings it back.
+public struct TransportResponse: Hashable, Sendable {
+    /// The HTTP status.
+    public var status: Int
+    /// Header fields by lower-case name.
+    public var headers: [String: String]
+    /// The body.
+    public var body: Data
+
+    /// Makes an answer.
+    public init(status: Int, headers: [String: String] = [:], body: Data = Data()) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}

@@ -1,0 +1,147 @@
+public import CloudKitWire
+
+extension WebClient {
+    /// Bytes of one modify request: half of what a server takes, because JSON escapes and names
+    /// are not counted exactly.
+    private static let bytesPerRequest = Limits.requestBodyBytes / 2
+
+    /// Changes any number of records of one zone, with as many requests as the limits ask for.
+    ///
+    /// Requests go out in order. With `atomic`, each is all or nothing, and the first that fails is
+    /// the last one sent: what it would have been followed by fails with `ATOMIC_ERROR`.
+    ///
+    /// - Parameters:
+    ///   - operations: The changes, at most one for a record.
+    ///   - zoneID: The zone of all records.
+    ///   - atomic: Whether each request is all or nothing; nil for a zone that cannot be.
+    ///   - desiredKeys: The fields that the answers echo; nil for all.
+    ///   - database: The database of the zone.
+    ///   - receive: Takes the answers of each request, in the order of the operations.
+    /// - Throws: When a request fails as a whole; `receive` has had the answers of those before.
+    public func modify(
+        _ operations: [RecordOperation],
+        zoneID: WireZoneID,
+        atomic: Bool?,
+        desiredKeys: [String]? = nil,
+        in database: DatabaseScope,
+        receive: ([ItemResult<WireRecord>]) -> Void
+    ) async throws(WebClientError) {
+        var rest = operations[...]
+        for batch in Self.batches(of: operations) {
+            let response = try await modifyRecords(
+                ModifyRecordsRequest(
+                    operations: Array(batch),
+                    zoneID: zoneID,
+                    atomic: atomic,
+                    desiredKeys: desiredKeys
+                ),
+                in: database
+            )
+            guard response.records.count == batch.count else {
+                throw .unexpectedAnswer(
+                    status: 200,
+                    message: "\(response.records.count) answers to \(batch.count) operations"
+                )
+            }
+            receive(response.records)
+            rest = rest.dropFirst(batch.count)
+            if atomic == true, response.records.contains(where: \.isFailure) { break }
+        }
+        if !rest.isEmpty { receive(rest.map(Self.abandoned)) }
+    }
+
+    private static func abandoned(_ operation: RecordOperation) -> ItemResult<WireRecord> {
+        .failure(
+            ItemError(
+                .atomicError,
+                reason: "An earlier request of the same batch failed",
+                recordName: operation.record.recordName
+            )
+        )
+    }
+
+    /// Cuts operations into runs that fit into one request each.
+    static func batches(of operations: [RecordOperation]) -> [ArraySlice<RecordOperation>] {
+        var batches: [ArraySlice<RecordOperation>] = []
+        var start = operations.startIndex
+        var bytes = 0
+        for index in operations.indices {
+            let size = operations[index].record.byteCount
+            if index - start == Limits.operationsPerRequest
+                || (index > start && bytes + size > bytesPerRequest)
+            {
+                batches.append(operations[start..<index])
+                start = index
+                bytes = 0
+            }
+            bytes += size
+        }
+        if start < operations.endIndex { batches.append(operations[start...]) }
+        return batches
+    }
+
+    /// Fetches any number of records of one zone, with as many requests as the limits ask for.
+    ///
+    /// - Returns: One element for each name, in order.
+    public func lookup(
+        _ recordNames: [String],
+        zoneID: WireZoneID,
+        desiredKeys: [String]? = nil,
+        in database: DatabaseScope
+    ) async throws(WebClientError) -> [ItemResult<WireRecord>] {
+        var results: [ItemResult<WireRecord>] = []
+        var rest = recordNames[...]
+        while !rest.isEmpty {
+            let page = rest.prefix(Limits.recordsPerResponse)
+            rest = rest.dropFirst(page.count)
+            let response = try await lookupRecords(
+                LookupRecordsRequest(
+                    records: page.map { .init(recordName: $0) },
+                    zoneID: zoneID,
+                    desiredKeys: desiredKeys
+                ),
+                in: database
+            )
+            guard response.records.count == page.count else {
+                throw .unexpectedAnswer(
+                    status: 200,
+                    message: "\(response.records.count) answers to \(page.count) names"
+                )
+            }
+            results += response.records
+        }
+        return results
+    }
+
+    /// Asks where any number of files may be uploaded to; answers in order.
+    public func uploadTokens(
+        for files: [UploadAssetsRequest.Token],
+        zoneID: WireZoneID,
+        in database: DatabaseScope
+    ) async throws(WebClientError) -> [UploadAssetsResponse.Token] {
+        var tokens: [UploadAssetsResponse.Token] = []
+        var rest = files[...]
+        while !rest.isEmpty {
+            let page = rest.prefix(Limits.uploadTokensPerRequest)
+            rest = rest.dropFirst(page.count)
+            let response = try await uploadTokens(
+                UploadAssetsRequest(zoneID: zoneID, tokens: Array(page)),
+                in: database
+            )
+            guard response.tokens.count == page.count else {
+                throw .unexpectedAnswer(
+                    status: 200,
+                    message: "\(response.tokens.count) upload tokens for \(page.count) files"
+                )
+            }
+            tokens += response.tokens
+        }
+        return tokens
+    }
+}
+
+extension Result {
+    var isFailure: Bool {
+        if case .failure = self { true } else { false }
+    }
+}

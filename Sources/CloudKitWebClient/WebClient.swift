@@ -1,0 +1,122 @@
+public import CloudKitWire
+import Foundation
+
+/// CloudKit Web Services as async Swift: one container in one environment, as one user.
+///
+/// ```swift
+/// let client = WebClient(
+///     url: "http://127.0.0.1:8080", container: "iCloud.com.example.app",
+///     environment: .development, credentials: WebCredentials(apiToken: apiToken))
+/// let records = try await client.queryRecords(
+///     QueryRecordsRequest(query: WireQuery(recordType: "Note")), in: .public)
+/// ```
+///
+/// Each call is one request and throws `WebClientError`; splitting and paging are in
+/// `WebClient+Batches.swift`.
+public struct WebClient: Sendable {
+    /// Where Apple's service is.
+    public static let appleURL = "https://api.apple-cloudkit.com"
+
+    /// The server's address, without a slash at the end.
+    public let url: String
+    /// The container, such as `iCloud.com.example.app`.
+    public let container: String
+    /// Development or production.
+    public let environment: ServiceEnvironment
+    /// What the client shows to the service.
+    public let credentials: WebCredentials
+    /// What carries the requests.
+    public let transport: any Transport
+
+    /// Makes a client.
+    public init(
+        url: String = WebClient.appleURL,
+        container: String,
+        environment: ServiceEnvironment,
+        credentials: WebCredentials,
+        transport: any Transport = HTTPTransport()
+    ) {
+        self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
+        self.container = container
+        self.environment = environment
+        self.credentials = credentials
+        self.transport = transport
+    }
+
+    /// Sends one request; the answer's type follows from the use.
+    func call<Response: Decodable>(
+        _ endpoint: Endpoint,
+        in database: DatabaseScope,
+        _ body: (some Encodable)?,
+        query: String = ""
+    ) async throws(WebClientError) -> Response {
+        let path = ServicePath(
+            container: container,
+            environment: environment,
+            database: database,
+            endpoint: endpoint
+        )
+        var request = TransportRequest(
+            method: body == nil ? "GET" : "POST",
+            url: "\(url)\(path)?\(credentials.query)\(query)"
+        )
+        if let body {
+            request.headers["Content-Type"] = "application/json; charset=utf-8"
+            request.body = try Self.write(body)
+        }
+        return try Self.read(Response.self, from: try await send(request))
+    }
+
+    private func send(
+        _ request: TransportRequest
+    ) async throws(WebClientError) -> TransportResponse {
+        do {
+            let response = try await transport.send(request)
+            // On error answers too, as observed on the service.
+            if let token = response.headers["x-apple-cloudkit-web-auth-token"] {
+                credentials.renew(token)
+            }
+            return response
+        } catch let error as TransportError {
+            throw .transport(error)
+        } catch {
+            throw .transport(TransportError(.broken, message: "\(error)", cause: error))
+        }
+    }
+
+    private static func write(_ body: some Encodable) throws(WebClientError) -> Data {
+        do {
+            return try WireJSON.encode(body)
+        } catch EncodingError.invalidValue(let value, let context) {
+            let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+            throw .unwritable(message: "\(path): \(value) cannot be sent; numbers must be finite")
+        } catch {
+            throw .unwritable(message: "\(error)")
+        }
+    }
+
+    static func read<Response: Decodable>(
+        _ type: Response.Type,
+        from response: TransportResponse
+    ) throws(WebClientError) -> Response {
+        guard (200..<300).contains(response.status) else {
+            if let error = try? WireJSON.decode(RequestError.self, from: response.body) {
+                throw .refused(error, status: response.status)
+            }
+            throw .unexpectedAnswer(status: response.status, message: Self.excerpt(response.body))
+        }
+        do {
+            return try WireJSON.decode(type, from: response.body)
+        } catch let error as DecodingError {
+            throw .unexpectedAnswer(status: response.status, message: WireJSON.place(of: error))
+        } catch {
+            throw .unexpectedAnswer(status: response.status, message: "\(error)")
+        }
+    }
+
+    /// Enough of a foreign answer to recognise what sent it.
+    private static func excerpt(_ body: Data) -> String {
+        let text = String(decoding: body.prefix(200), as: UTF8.self)
+        return text.isEmpty ? "no body" : text
+    }
+}

@@ -1,0 +1,26 @@
+public import CloudKitWire
+
+/// Why a request to the service failed as a whole.
+public enum WebClientError: Error, Sendable {
+    /// The service refused the request, with this HTTP status.
+    case refused(RequestError, status: Int)
+    /// No answer came.
+    case transport(TransportError)
+    /// What answered is not the service, or not in a form that this client knows.
+    case unexpectedAnswer(status: Int, message: String)
+    /// The request cannot be written: a number that JSON does not know, such as infinity.
+    case unwritable(message: String)
+}
+
+extension WebClientError: CustomStringConvertible {
+    /// What happened, and what to do where that is known.
+    public var description: String {
+        switch self {
+        case .refused(let error, let status):
+            "\(error.serverErrorCode.rawValue) (\(status)): \(error.reason ?? "no reason given")"
+        case .transport(let error): error.message
+        case .unexpectedAnswer(let status, let message): "Unexpected answer (\(status)): \(message)"
+        case .unwritable(let message): message
+        }
+    }
+}
