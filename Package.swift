@@ -26,6 +26,8 @@ let whereAppleHasNone: TargetDependencyCondition? = .when(platforms: [.linux, .a
 
 let cloudKit: Target.Dependency = .target(name: "CloudKit", condition: whereAppleHasNone)
 let coreLocation: Target.Dependency = .target(name: "CoreLocation", condition: whereAppleHasNone)
+let uniformTypeIdentifiers: Target.Dependency =
+    .target(name: "UniformTypeIdentifiers", condition: whereAppleHasNone)
 
 let asyncHTTPClient: Target.Dependency =
     .product(name: "AsyncHTTPClient", package: "async-http-client")
@@ -77,8 +79,9 @@ let package = Package(
         ),
     ],
     targets: [
-        // Rank 0: stand-ins for the two Apple modules whose types CloudKit's API names.
+        // Rank 0: stand-ins for the Apple modules whose types CloudKit's API and asset values name.
         .target(name: "CoreLocation"),
+        .target(name: "UniformTypeIdentifiers"),
 
         // Rank 1: the protocol as values, no I/O. Client and server meet here and nowhere else.
         .target(name: "CloudKitWire"),
@@ -105,7 +108,10 @@ let package = Package(
 
         // Rank 4: what Apple's framework lacks; the mapping; the HTTP face of the core.
         .target(name: "CloudKitExtras", dependencies: [cloudKit, "CloudKitWebClient"]),
-        .target(name: "CloudKitCodable", dependencies: [cloudKit, coreLocation]),
+        .target(
+            name: "CloudKitCodable",
+            dependencies: [cloudKit, coreLocation, uniformTypeIdentifiers]
+        ),
         .target(
             name: "CloudKitServer",
             dependencies: [
@@ -141,7 +147,23 @@ let package = Package(
             dependencies: ["CloudKitWebClient", "CloudKitWire", nioCore, nioPosix]
         ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
+        .testTarget(
+            name: "CloudKitCodableTests",
+            dependencies: [cloudKit, coreLocation, uniformTypeIdentifiers, "CloudKitCodable"]
+        ),
         .testTarget(name: "CLITests", dependencies: ["CloudKitCLI"]),
+        .target(
+            name: "Support",
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
+                "CloudKitWebClient", logging,
+            ],
+            path: "Tests/Support"
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [cloudKit, "CloudKitExtras", "CloudKitTesting", "Support"]
+        ),
 
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),

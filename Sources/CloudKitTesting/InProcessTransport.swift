@@ -21,9 +21,14 @@ public struct InProcessTransport: Transport {
         let (path, query) = Self.target(of: request.url)
         let response = await service.respond(
             to: ServiceRequest(
-                method: request.method, path: path, query: query,
-                headers: request.headers.map { ($0.key, $0.value) }, body: request.body ?? Data(),
-                baseURL: Self.url))
+                method: request.method,
+                path: path,
+                query: query,
+                headers: request.headers.map { ($0.key, $0.value) },
+                body: request.body ?? Data(),
+                baseURL: Self.url
+            )
+        )
         return Self.response(response)
     }
 
@@ -42,7 +47,10 @@ public struct InProcessTransport: Transport {
             bytes = try Data(contentsOf: file, options: .mappedIfSafe)
         } catch {
             throw TransportError(
-                .fileNotFound, message: "The file \(file.path) cannot be read", cause: error)
+                .fileNotFound,
+                message: "The file \(file.path) cannot be read",
+                cause: error
+            )
         }
         let body = AsyncStream<Data> { stream in
             stream.yield(bytes)

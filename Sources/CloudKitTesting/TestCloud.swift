@@ -39,10 +39,15 @@ public struct TestCloud: Sendable {
     public init(containerIdentifier: String = "iCloud.test") async throws {
         self.containerIdentifier = containerIdentifier
         service = CloudService(
-            storage: try SQLiteStorage(path: nil), assets: try FileAssetStorage.temporary(),
-            clock: SystemClock(), randomness: SystemRandomness())
+            storage: try SQLiteStorage(path: nil),
+            assets: try FileAssetStorage.temporary(),
+            clock: SystemClock(),
+            randomness: SystemRandomness()
+        )
         apiToken = try await service.addAPIToken(
-            container: containerIdentifier, environment: .development)
+            container: containerIdentifier,
+            environment: .development
+        )
     }
 
     /// Makes a user.
@@ -80,12 +85,17 @@ public struct TestCloud: Sendable {
         var webAuthToken: String?
         if let user {
             webAuthToken = try await service.addWebAuthToken(
-                user: user.user, apiToken: apiToken, environment: .development)
+                user: user.user,
+                apiToken: apiToken,
+                environment: .development
+            )
         }
         return WebClient(
-            url: InProcessTransport.url, container: containerIdentifier,
+            url: InProcessTransport.url,
+            container: containerIdentifier,
             environment: .development,
             credentials: WebCredentials(apiToken: apiToken, webAuthToken: webAuthToken),
-            transport: transport(InProcessTransport(service: service)))
+            transport: transport(InProcessTransport(service: service))
+        )
     }
 }

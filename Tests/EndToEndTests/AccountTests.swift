@@ -1,6 +1,6 @@
 import CloudKit
 import CloudKitExtras
-import CloudKitWebClient
+import CloudKitTesting
 import Support
 import Testing
 
@@ -14,21 +14,22 @@ struct AccountTests {
             let note = CKRecord(recordType: "Note")
             note["title"] = "secret"
             try await ada.save(note)
-            await #expect(throws: CKError.unknownItem) { try await bob.record(for: note.recordID) }
+            await expectCKError(.unknownItem) { try await bob.record(for: note.recordID) }
         }
     }
 
     @Test(
         "Without a user the private database asks for one, and the account says there is none",
-        arguments: CloudFixture.allCases)
+        arguments: CloudFixture.allCases
+    )
     func nobody(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let device = try await cloud.device(of: nil)
             #expect(try await device.accountStatus() == .noAccount)
-            await #expect(throws: CKError.notAuthenticated) {
+            await expectCKError(.notAuthenticated) {
                 _ = try await device.userRecordID()
             }
-            await #expect(throws: CKError.notAuthenticated) {
+            await expectCKError(.notAuthenticated) {
                 _ = try await device.privateCloudDatabase.allRecordZones()
             }
         }
@@ -54,10 +55,14 @@ struct AccountTests {
             ] {
                 let device = CKContainer(
                     client: WebClient(
-                        url: client.url, container: client.container,
-                        environment: client.environment, credentials: credentials,
-                        transport: client.transport))
-                await #expect(throws: CKError.notAuthenticated) {
+                        url: client.url,
+                        container: client.container,
+                        environment: client.environment,
+                        credentials: credentials,
+                        transport: client.transport
+                    )
+                )
+                await expectCKError(.notAuthenticated) {
                     _ = try await device.privateCloudDatabase.allRecordZones()
                 }
             }
@@ -68,8 +73,12 @@ struct AccountTests {
     func noServer() async throws {
         let device = CKContainer(
             client: WebClient(
-                url: "http://127.0.0.1:1", container: "iCloud.test", environment: .development,
-                credentials: WebCredentials(apiToken: "a", webAuthToken: "b")))
+                url: "http://127.0.0.1:1",
+                container: "iCloud.test",
+                environment: .development,
+                credentials: WebCredentials(apiToken: "a", webAuthToken: "b")
+            )
+        )
         let error = await #expect(throws: CKError.self) {
             _ = try await device.privateCloudDatabase.allRecordZones()
         }

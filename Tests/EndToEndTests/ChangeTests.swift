@@ -12,7 +12,8 @@ struct ChangeTests {
 
     @Test(
         "A device receives exactly what changed since its token, deletions with their type",
-        arguments: CloudFixture.allCases)
+        arguments: CloudFixture.allCases
+    )
     func sinceToken(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let user = try await cloud.addUser()
@@ -30,7 +31,9 @@ struct ChangeTests {
             try await phone.save(notes[2])
             try await phone.deleteRecord(withID: notes[3].recordID)
             let news = try await laptop.recordZoneChanges(
-                inZoneWith: Self.zoneID, since: all.changeToken)
+                inZoneWith: Self.zoneID,
+                since: all.changeToken
+            )
             #expect(Array(news.modificationResultsByID.keys) == [notes[2].recordID])
             let record = try news.modificationResultsByID[notes[2].recordID]?.get().record
             #expect(record?["title"] == "changed")
@@ -38,7 +41,9 @@ struct ChangeTests {
             #expect(news.deletions.map(\.recordType) == ["Note"])
 
             let nothing = try await laptop.recordZoneChanges(
-                inZoneWith: Self.zoneID, since: news.changeToken)
+                inZoneWith: Self.zoneID,
+                since: news.changeToken
+            )
             #expect(nothing.modificationResultsByID.isEmpty && nothing.deletions.isEmpty)
         }
     }
@@ -55,7 +60,10 @@ struct ChangeTests {
             var moreComing = true
             while moreComing {
                 let page = try await database.recordZoneChanges(
-                    inZoneWith: Self.zoneID, since: token, resultsLimit: 10)
+                    inZoneWith: Self.zoneID,
+                    since: token,
+                    resultsLimit: 10
+                )
                 #expect(page.modificationResultsByID.count <= 10)
                 seen += page.modificationResultsByID.keys
                 token = page.changeToken
@@ -67,7 +75,9 @@ struct ChangeTests {
     }
 
     @Test(
-        "The database's changes name new, changed and deleted zones", arguments: CloudFixture.allCases)
+        "The database's changes name new, changed and deleted zones",
+        arguments: CloudFixture.allCases
+    )
     func zones(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let user = try await cloud.addUser()
@@ -76,7 +86,8 @@ struct ChangeTests {
             let other = CKRecordZone.ID(zoneName: "Other")
             _ = try await phone.modifyRecordZones(
                 saving: [CKRecordZone(zoneID: Self.zoneID), CKRecordZone(zoneID: other)],
-                deleting: [])
+                deleting: []
+            )
             let all = try await laptop.databaseChanges(since: nil)
             #expect(Set(all.modifications.map(\.zoneID)).isSuperset(of: [Self.zoneID, other]))
 
@@ -91,21 +102,23 @@ struct ChangeTests {
 
     @Test(
         "The token of a zone that was deleted and made again has expired",
-        arguments: CloudFixture.allCases)
+        arguments: CloudFixture.allCases
+    )
     func recreatedZone(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
             try await database.save(CKRecordZone(zoneID: Self.zoneID))
             try await database.save(Self.note("old"))
             let token = try await database.recordZoneChanges(
-                inZoneWith: Self.zoneID, since: nil
+                inZoneWith: Self.zoneID,
+                since: nil
             ).changeToken
             try await database.deleteRecordZone(withID: Self.zoneID)
-            await #expect(throws: CKError.zoneNotFound) {
+            await expectCKError(.zoneNotFound) {
                 _ = try await database.recordZoneChanges(inZoneWith: Self.zoneID, since: token)
             }
             try await database.save(CKRecordZone(zoneID: Self.zoneID))
-            await #expect(throws: CKError.changeTokenExpired) {
+            await expectCKError(.changeTokenExpired) {
                 _ = try await database.recordZoneChanges(inZoneWith: Self.zoneID, since: token)
             }
             let fresh = try await database.recordZoneChanges(inZoneWith: Self.zoneID, since: nil)
@@ -122,7 +135,7 @@ struct ChangeTests {
             #expect(saved.capabilities.contains([.atomic, .fetchChanges]))
             let zones = try await database.allRecordZones()
             #expect(Set(zones.map(\.zoneID)) == [.default, Self.zoneID])
-            await #expect(throws: CKError.zoneNotFound) {
+            await expectCKError(.zoneNotFound) {
                 _ = try await database.recordZone(for: CKRecordZone.ID(zoneName: "Nowhere"))
             }
         }

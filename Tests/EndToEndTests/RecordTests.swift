@@ -8,7 +8,9 @@ struct RecordTests {
 
     private static func note(_ name: String, _ title: String = "Milk") -> CKRecord {
         let record = CKRecord(
-            recordType: "Note", recordID: CKRecord.ID(recordName: name, zoneID: zoneID))
+            recordType: "Note",
+            recordID: CKRecord.ID(recordName: name, zoneID: zoneID)
+        )
         record["title"] = title
         return record
     }
@@ -32,9 +34,14 @@ struct RecordTests {
             try contents.write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
             let location = CLLocation(
-                coordinate: CLLocationCoordinate2D(latitude: 51.5, longitude: -0.1), altitude: 11,
-                horizontalAccuracy: 5, verticalAccuracy: 6, course: 90, speed: 1.5,
-                timestamp: Date(timeIntervalSince1970: 1_700_000_000.125))
+                coordinate: CLLocationCoordinate2D(latitude: 51.5, longitude: -0.1),
+                altitude: 11,
+                horizontalAccuracy: 5,
+                verticalAccuracy: 6,
+                course: 90,
+                speed: 1.5,
+                timestamp: Date(timeIntervalSince1970: 1_700_000_000.125)
+            )
 
             let note = Self.note("n1")
             note["int"] = Int64.max
@@ -80,9 +87,11 @@ struct RecordTests {
             #expect(read["dates"] == [Date(timeIntervalSince1970: 0)])
             #expect(read["datas"] == [Data([1])])
             #expect(read["places"] as? [CLLocation] == [location])
-            #expect(read["references"] as? [CKRecord.Reference] == [
-                CKRecord.Reference(recordID: note.recordID, action: .none)
-            ])
+            #expect(
+                read["references"] as? [CKRecord.Reference] == [
+                    CKRecord.Reference(recordID: note.recordID, action: .none)
+                ]
+            )
             #expect(read.encryptedValues["secret"] == "s")
             let asset = try #require(read["file"] as? CKAsset)
             #expect(try Data(contentsOf: try #require(asset.fileURL)) == contents)
@@ -92,7 +101,10 @@ struct RecordTests {
         }
     }
 
-    @Test("Only what changed is sent; a field set to nil is cleared", arguments: CloudFixture.allCases)
+    @Test(
+        "Only what changed is sent; a field set to nil is cleared",
+        arguments: CloudFixture.allCases
+    )
     func changedKeys(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let (phone, laptop) = try await Self.devices(cloud)
@@ -110,7 +122,8 @@ struct RecordTests {
 
     @Test(
         "The second to save gets the server's, its own and the common version",
-        arguments: CloudFixture.allCases)
+        arguments: CloudFixture.allCases
+    )
     func conflict(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let (phone, laptop) = try await Self.devices(cloud)
@@ -138,7 +151,8 @@ struct RecordTests {
 
     @Test(
         "A new record under an existing name is a conflict; the other policies overwrite",
-        arguments: CloudFixture.allCases)
+        arguments: CloudFixture.allCases
+    )
     func policies(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let (phone, laptop) = try await Self.devices(cloud)
@@ -153,7 +167,10 @@ struct RecordTests {
             for policy in [CKModifyRecordsOperation.RecordSavePolicy.changedKeys, .allKeys] {
                 let overwriting = Self.note("n1", "by \(policy)")
                 let results = try await laptop.modifyRecords(
-                    saving: [overwriting], deleting: [], savePolicy: policy)
+                    saving: [overwriting],
+                    deleting: [],
+                    savePolicy: policy
+                )
                 _ = try #require(results.saveResults[overwriting.recordID]).get()
                 let read = try await phone.record(for: first.recordID)
                 #expect(read["title"] == "by \(policy)")
@@ -164,7 +181,8 @@ struct RecordTests {
 
     @Test(
         "In an atomic batch one bad record fails all, each with its reason, and nothing is stored",
-        arguments: CloudFixture.allCases)
+        arguments: CloudFixture.allCases
+    )
     func atomicity(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let (phone, laptop) = try await Self.devices(cloud)
@@ -181,31 +199,38 @@ struct RecordTests {
             #expect(found.values.count { (try? $0.get()) != nil } == 1)
 
             let loose = try await laptop.modifyRecords(
-                saving: batch, deleting: [], atomically: false)
+                saving: batch,
+                deleting: [],
+                atomically: false
+            )
             #expect(loose.saveResults.values.count { (try? $0.get()) != nil } == 2)
         }
     }
 
     @Test(
         "Deleting what is not there succeeds; fetching it says so by record",
-        arguments: CloudFixture.allCases)
+        arguments: CloudFixture.allCases
+    )
     func missing(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let (phone, _) = try await Self.devices(cloud)
             let absent = CKRecord.ID(recordName: "absent", zoneID: Self.zoneID)
             #expect(try await phone.deleteRecord(withID: absent) == absent)
-            await #expect(throws: CKError.unknownItem) { try await phone.record(for: absent) }
+            await expectCKError(.unknownItem) { try await phone.record(for: absent) }
             let elsewhere = CKRecord.ID(
-                recordName: "n", zoneID: CKRecordZone.ID(zoneName: "Nowhere"))
-            await #expect(throws: CKError.zoneNotFound) { try await phone.record(for: elsewhere) }
+                recordName: "n",
+                zoneID: CKRecordZone.ID(zoneName: "Nowhere")
+            )
+            await expectCKError(.zoneNotFound) { try await phone.record(for: elsewhere) }
             let lost = CKRecord(recordType: "Note", recordID: elsewhere)
-            await #expect(throws: CKError.zoneNotFound) { try await phone.save(lost) }
+            await expectCKError(.zoneNotFound) { try await phone.save(lost) }
         }
     }
 
     @Test(
         "400 items are taken in one call, 401 are refused before anything is sent",
-        arguments: CloudFixture.allCases)
+        arguments: CloudFixture.allCases
+    )
     func itemLimit(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let (phone, laptop) = try await Self.devices(cloud)
@@ -215,20 +240,25 @@ struct RecordTests {
             let all = try await laptop.records(for: notes.map(\.recordID))
             #expect(all.count == 400)
             #expect(all.values.allSatisfy { (try? $0.get()) != nil })
-            await #expect(throws: CKError.limitExceeded) {
+            await expectCKError(.limitExceeded) {
                 _ = try await phone.modifyRecords(
-                    saving: notes + [Self.note("one more")], deleting: [])
+                    saving: notes + [Self.note("one more")],
+                    deleting: []
+                )
             }
-            await #expect(throws: CKError.invalidArguments) {
+            await expectCKError(.invalidArguments) {
                 _ = try await phone.modifyRecords(
-                    saving: [notes[0]], deleting: [notes[0].recordID])
+                    saving: [notes[0]],
+                    deleting: [notes[0].recordID]
+                )
             }
         }
     }
 
     @Test(
         "What cannot be sent is refused with record and field, and the rest of the batch is kept out",
-        arguments: CloudFixture.allCases)
+        arguments: CloudFixture.allCases
+    )
     func unsendable(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let (phone, _) = try await Self.devices(cloud)
@@ -252,10 +282,10 @@ struct RecordTests {
 
                 let good = Self.note("good")
                 let batch = try await phone.modifyRecords(saving: [good, record], deleting: [])
-                #expect(throws: CKError.batchRequestFailed) {
+                await expectCKError(.batchRequestFailed) {
                     try batch.saveResults[good.recordID]?.get()
                 }
-                await #expect(throws: CKError.unknownItem) {
+                await expectCKError(.unknownItem) {
                     try await phone.record(for: good.recordID)
                 }
             }

@@ -1,7 +1,9 @@
 public import CloudKit
 import CloudKitExtras
+import CloudKitServer
 public import CloudKitTesting
 public import CloudKitWebClient
+import Logging
 
 /// The ways in which a test's devices reach their cloud; a test that takes one runs over each.
 public enum CloudFixture: String, CaseIterable, Sendable {
@@ -16,8 +18,12 @@ public enum CloudFixture: String, CaseIterable, Sendable {
         switch self {
         case .inProcess: try await body(Cloud(cloud: cloud, url: nil))
         case .overHTTP:
-            try await withServer(of: cloud) { url in
-                try await body(Cloud(cloud: cloud, url: url))
+            let silence = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let server = CloudServer(serving: cloud.service, logger: silence)
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await server.run() }
+                try await body(Cloud(cloud: cloud, url: try await server.url()))
+                group.cancelAll()
             }
         }
     }
@@ -49,8 +55,12 @@ public struct Cloud: Sendable {
         let client = try await cloud.client(of: user) { transport($0) }
         guard let url else { return client }
         return WebClient(
-            url: url, container: client.container, environment: client.environment,
-            credentials: client.credentials, transport: transport(HTTPTransport()))
+            url: url,
+            container: client.container,
+            environment: client.environment,
+            credentials: client.credentials,
+            transport: transport(HTTPTransport())
+        )
     }
 
     /// Makes the private database of another device of a user.

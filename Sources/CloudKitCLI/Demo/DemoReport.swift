@@ -1,3 +1,5 @@
+import Foundation
+
 /// What the demonstration did, for people and for programs.
 package struct DemoReport: Codable, Equatable, Sendable {
     /// Countries in the graph.
@@ -18,4 +20,24 @@ package struct DemoReport: Codable, Equatable, Sendable {
     package var recordsSavedPerSecond: Double
     /// Records per second, fetched by the second device.
     package var recordsFetchedPerSecond: Double
+}
+
+extension DemoReport {
+    /// The report as one JSON object.
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    /// The report in words.
+    var text: String {
+        """
+        \(countries) countries with \(timeZones) time zones: \(records) records, \(requests) requests.
+        Device B's values equal device A's: \(equal ? "yes" : "no"). \
+        Conflicts resolved: \(conflictsResolved).
+        \(Int(recordsSavedPerSecond)) records/s saved, \(Int(recordsFetchedPerSecond)) records/s \
+        fetched; \(String(format: "%.2f", seconds)) s in all.
+        """
+    }
 }

@@ -27,7 +27,9 @@ struct HTTPFace: HTTPResponder {
 
     private func answer(_ request: Request) async -> Response {
         if let refusal = refusal(of: request) { return response(service.refusal(refusal)) }
-        if request.method == .options { return Response(status: .ok, headers: [.allow: Self.methods]) }
+        if request.method == .options {
+            return Response(status: .ok, headers: [.allow: Self.methods])
+        }
         switch AssetRoute(path: request.uri.path) {
         case .upload(let token): return await upload(request, token)
         case .download(let token): return await download(request, token)

@@ -31,8 +31,10 @@ struct Authentication {
             return Caller(credential: .apiToken, user: nil)
         }
         // A plus sign that was not escaped arrives as a space.
-        let hash = SecretHash.of(webToken.split(separator: " ", omittingEmptySubsequences: false)
-            .joined(separator: "+"))
+        let hash = SecretHash.of(
+            webToken.split(separator: " ", omittingEmptySubsequences: false)
+                .joined(separator: "+")
+        )
         guard let row = try reader.credential(.webToken, hash: hash),
             row.environment == environment.id, row.companion == apiHash,
             row.expires.map({ $0 > now }) ?? true,

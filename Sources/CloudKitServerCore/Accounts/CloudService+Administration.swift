@@ -152,8 +152,8 @@ extension CloudService {
         incarnation: Int64,
         _ writer: any StorageWriter
     ) throws {
-        for kind in ServiceEnvironment.allCases {
-            guard try writer.environment(container: container, kind) == nil else { continue }
+        for kind in ServiceEnvironment.allCases
+        where try writer.environment(container: container, kind) == nil {
             let environment = try writer.addEnvironment(container: container, kind)
             try addDatabase(environment, owner: nil, incarnation: incarnation, writer)
         }

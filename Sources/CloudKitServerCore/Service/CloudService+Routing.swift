@@ -25,7 +25,8 @@ extension CloudService {
         guard ["GET", "POST"].contains(request.method) else {
             throw RequestError(.badRequest, reason: "Method \(request.method) is not supported")
         }
-        guard let path = ServicePath(request.path), let endpoint = Endpoint(rawValue: path.endpoint),
+        guard let path = ServicePath(request.path),
+            let endpoint = Endpoint(rawValue: path.endpoint),
             let container = PercentEncoding.decode(path.container[...])
         else {
             throw RequestError(
