@@ -170,6 +170,13 @@ let package = Package(
 
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
+        .testTarget(
+            name: "SnippetTests",
+            dependencies: [
+                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
+                "CloudKitWebClient",
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
