@@ -26,6 +26,8 @@ let whereAppleHasNone: TargetDependencyCondition? = .when(platforms: [.linux, .a
 
 let cloudKit: Target.Dependency = .target(name: "CloudKit", condition: whereAppleHasNone)
 let coreLocation: Target.Dependency = .target(name: "CoreLocation", condition: whereAppleHasNone)
+let unixSignals: Target.Dependency =
+    .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let uniformTypeIdentifiers: Target.Dependency =
     .target(name: "UniformTypeIdentifiers", condition: whereAppleHasNone)
 
@@ -135,7 +137,8 @@ let package = Package(
             name: "CloudKitCLI",
             dependencies: [
                 cloudKit, coreLocation, "CloudKitCodable", "CloudKitExtras", "CloudKitServer",
-                "CloudKitWebClient", argumentParser, logging, serviceLifecycle,
+                "CloudKitServerCore", "CloudKitWebClient", argumentParser, logging,
+                serviceLifecycle, unixSignals,
             ]
         ),
         .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI"]),
@@ -170,6 +173,13 @@ let package = Package(
 
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
+        .testTarget(
+            name: "SnippetTests",
+            dependencies: [
+                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
+                "CloudKitWebClient",
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

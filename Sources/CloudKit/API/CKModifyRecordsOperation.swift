@@ -2,6 +2,8 @@ public import Foundation
 
 /// Saves and deletes records.
 open class CKModifyRecordsOperation: Operation, @unchecked Sendable {
+    // @unchecked Sendable because Operation is; a subclass has to repeat it, and stores nothing yet.
+
     /// Against what a save is checked, and what of a record is sent.
     @nonexhaustive
     public enum RecordSavePolicy: Int, Sendable {
