@@ -28,7 +28,7 @@ public struct Repetition: Hashable, Sendable {
     func delay(
         after attempt: Int,
         _ error: WebClientError,
-        of endpoint: Endpoint
+        _ mayRepeat: Bool
     ) -> Duration? {
         guard attempt < attempts else { return nil }
         let growing = min(delay * Double(1 << min(attempt - 1, 20)), longestDelay)
@@ -39,7 +39,7 @@ public struct Repetition: Hashable, Sendable {
             return .seconds(max(seconds, 0))
         case .transport(let failure) where failure.code == .unreachable: return .seconds(growing)
         case .transport(let failure)
-        where [.broken, .timedOut].contains(failure.code) && !endpoint.changesData:
+        where [.broken, .timedOut].contains(failure.code) && mayRepeat:
             return .seconds(growing)
         case .unexpectedAnswer(let status, _) where status == 503: return .seconds(growing)
         default: return nil
@@ -49,5 +49,7 @@ public struct Repetition: Hashable, Sendable {
 
 extension Endpoint {
     /// Whether sending a request twice may do something twice.
-    fileprivate var changesData: Bool { rawValue.hasSuffix("/modify") }
+    var changesData: Bool {
+        rawValue.hasSuffix("/modify") || self == .recordsAccept
+    }
 }

@@ -62,14 +62,30 @@ public struct WebClient: Sendable {
             database: database,
             endpoint: endpoint
         )
+        return try await call(
+            path: "\(path)",
+            body,
+            query: query,
+            mayRepeat: !endpoint.changesData
+        )
+    }
+
+    /// Sends one request to a path; one that may not repeat is sent again only when it did not
+    /// reach the server.
+    func call<Response: Decodable>(
+        path: String,
+        _ body: (some Encodable)?,
+        query: String = "",
+        mayRepeat: Bool = true
+    ) async throws(WebClientError) -> Response {
         let body = try body.map { body throws(WebClientError) in try Self.write(body) }
         var attempt = 1
         while true {
             do {
-                let request = request(to: "\(path)", body, query: query)
+                let request = request(to: path, body, query: query)
                 return try Self.read(Response.self, from: try await send(request))
             } catch {
-                guard let delay = repetition.delay(after: attempt, error, of: endpoint) else {
+                guard let delay = repetition.delay(after: attempt, error, mayRepeat) else {
                     throw error
                 }
                 attempt += 1
@@ -103,7 +119,7 @@ public struct WebClient: Sendable {
         }
     }
 
-    private func send(
+    func send(
         _ request: TransportRequest
     ) async throws(WebClientError) -> TransportResponse {
         do {

@@ -52,6 +52,8 @@ extension CKContainer {
     public func fetchUserRecordID(
         completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
     ) {
-        complete(completionHandler) { () async throws(CKError) in try await self.publicCloudDatabase.requests.userRecordID() }
+        complete(completionHandler) { () async throws(CKError) in
+            try await self.publicCloudDatabase.requests.userRecordID()
+        }
     }
 }

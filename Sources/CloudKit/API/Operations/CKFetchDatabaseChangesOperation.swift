@@ -72,7 +72,9 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
             moreComing = page.moreComing
             let goesOn = fetchAllChanges && page.moreComing
             await report {
-                for change in page.modifications { self.recordZoneWithIDChangedBlock?(change.zoneID) }
+                for change in page.modifications {
+                    self.recordZoneWithIDChangedBlock?(change.zoneID)
+                }
                 for change in page.deletions { self.report(change) }
                 if goesOn { self.changeTokenUpdatedBlock?(page.changeToken) }
             }

@@ -62,7 +62,8 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     override func perform() async throws(CKError) {
         let recordIDs = fetchesCurrentUser ? [try await requests.userRecordID()] : recordIDs ?? []
         let results = try await requests.fetch(recordIDs, desiredKeys: desiredKeys) {
-            recordID, fraction in
+            recordID,
+            fraction in
             self.post { self.perRecordProgressBlock?(recordID, fraction) }
         }
         await report {

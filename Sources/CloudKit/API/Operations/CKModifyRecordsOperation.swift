@@ -81,8 +81,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// Is told of the end with what was saved and deleted; items that failed make a
     /// `CKError.partialFailure`.
     @available(*, deprecated, message: "Use modifyRecordsResultBlock")
-    public var modifyRecordsCompletionBlock:
-        (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
+    public var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
     {
         get { completion }
         set { completion = newValue }

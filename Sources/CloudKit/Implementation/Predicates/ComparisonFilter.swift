@@ -215,7 +215,8 @@ struct ComparisonFilter {
 
     private func check(_ key: String, _ position: Int) throws(PredicateError) {
         let isName = key.utf8.allSatisfy {
-            UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0
+                || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0
                 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || $0 == UInt8(ascii: "_")
         }
         guard isName, let first = key.first, first.isLetter else {
@@ -299,7 +300,9 @@ extension SystemField {
     fileprivate func expects(_ value: WireValue) -> WireValue {
         switch value {
         case .string(let name) where type == .reference:
-            .reference(WireReference(recordName: name, zoneID: nil, action: WireReference.Action.none))
+            .reference(
+                WireReference(recordName: name, zoneID: nil, action: WireReference.Action.none)
+            )
         case .list(let values, of: .string) where type == .reference:
             .list(values.map(expects), of: .reference)
         default: value

@@ -22,7 +22,8 @@ struct PredicateEvaluation {
     }
 
     private func holds(_ comparison: PredicateComparison) -> Bool {
-        if case .object = comparison.left, comparison.operator == .contains || isTokenSearch(comparison)
+        if case .object = comparison.left,
+            comparison.operator == .contains || isTokenSearch(comparison)
         {
             if let record = object as? CKRecord { return hasToken(record, comparison) }
         }
@@ -72,7 +73,9 @@ struct PredicateEvaluation {
     private func value(of function: String, _ arguments: [PredicateValue]) -> PredicateValue {
         switch (function, arguments.first, arguments.last) {
         case ("now", _, _): .field(.date(Date()))
-        case ("distanceToLocation:fromLocation:", .field(.location(let a)), .field(.location(let b))):
+        case (
+            "distanceToLocation:fromLocation:", .field(.location(let a)), .field(.location(let b))
+        ):
             .field(.double(a.distance(from: b)))
         case ("tokenize:using:", let text?, _): text
         case ("CAST", .field(.double(let seconds)), .field(.string("NSDate"))):

@@ -151,7 +151,10 @@ struct PredicateParser {
     private mutating func options() throws(PredicateError) -> Set<Character> {
         guard take("[") else { return [] }
         guard case .word(let letters) = current.kind else {
-            throw PredicateError("Letters such as cd belong into the brackets", at: current.position)
+            throw PredicateError(
+                "Letters such as cd belong into the brackets",
+                at: current.position
+            )
         }
         advance()
         try expect("]")
@@ -196,7 +199,8 @@ struct PredicateParser {
         case "TRUE", "YES": .value(.field(.int64(1)), position: position)
         case "FALSE", "NO": .value(.field(.int64(0)), position: position)
         case "SELF": .object(position: position)
-        default: .key(word.hasPrefix("SELF.") ? String(word.dropFirst(5)) : word, position: position)
+        default:
+            .key(word.hasPrefix("SELF.") ? String(word.dropFirst(5)) : word, position: position)
         }
     }
 

@@ -70,7 +70,8 @@ extension PredicateValue {
         }
     }
 
-    private static func order<Value: Comparable>(_ left: Value, _ right: Value) -> ComparisonResult {
+    private static func order<Value: Comparable>(_ left: Value, _ right: Value) -> ComparisonResult
+    {
         left < right ? .orderedAscending : left == right ? .orderedSame : .orderedDescending
     }
 

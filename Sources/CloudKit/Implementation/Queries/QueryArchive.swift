@@ -4,7 +4,8 @@ import Foundation
 /// A query in a keyed archive: the request that it makes, from which the predicate is made again.
 enum QueryArchive {
     typealias Contents = (
-        recordType: CKRecord.RecordType, predicate: NSPredicate, sortDescriptors: [NSSortDescriptor]?
+        recordType: CKRecord.RecordType, predicate: NSPredicate,
+        sortDescriptors: [NSSortDescriptor]?
     )
 
     private static let type = "RecordType"
