@@ -26,6 +26,8 @@ let whereAppleHasNone: TargetDependencyCondition? = .when(platforms: [.linux, .a
 
 let cloudKit: Target.Dependency = .target(name: "CloudKit", condition: whereAppleHasNone)
 let coreLocation: Target.Dependency = .target(name: "CoreLocation", condition: whereAppleHasNone)
+let unixSignals: Target.Dependency =
+    .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let uniformTypeIdentifiers: Target.Dependency =
     .target(name: "UniformTypeIdentifiers", condition: whereAppleHasNone)
 
@@ -116,8 +118,7 @@ let package = Package(
             name: "CloudKitServer",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", hummingbird,
-                httpTypes,
-                logging, nioCore, nioFileSystem, serviceLifecycle,
+                httpTypes, logging, nioCore, serviceLifecycle,
             ]
         ),
 
@@ -135,7 +136,8 @@ let package = Package(
             name: "CloudKitCLI",
             dependencies: [
                 cloudKit, coreLocation, "CloudKitCodable", "CloudKitExtras", "CloudKitServer",
-                "CloudKitWebClient", argumentParser, logging, serviceLifecycle,
+                "CloudKitServerCore", "CloudKitWebClient", argumentParser, logging,
+                serviceLifecycle, unixSignals,
             ]
         ),
         .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI"]),
@@ -149,7 +151,51 @@ let package = Package(
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
         .testTarget(
             name: "CloudKitCodableTests",
-            dependencies: [cloudKit, coreLocation, uniformTypeIdentifiers, "CloudKitCodable"]
+            dependencies: [
+                cloudKit, coreLocation, uniformTypeIdentifiers, "CloudKitCodable",
+                "CloudKitTesting", "Support",
+            ]
+        ),
+        .testTarget(
+            name: "CloudKitServerCoreTests",
+            dependencies: [
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", "ServerFixtures",
+            ]
+        ),
+        .testTarget(
+            name: "CloudKitServerSQLiteTests",
+            dependencies: [
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
+                "StorageConformance",
+            ]
+        ),
+        .testTarget(
+            name: "CloudKitServerTests",
+            dependencies: [
+                "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
+                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore,
+                serviceLifecycle,
+            ]
+        ),
+
+        // Test support: what server tests share, the suite that every storage engine must pass, and
+        // a server in a process of its own that a test can kill.
+        .target(
+            name: "ServerFixtures",
+            dependencies: ["CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire"],
+            path: "Tests/ServerFixtures"
+        ),
+        .target(
+            name: "StorageConformance",
+            dependencies: ["CloudKitServerCore", "CloudKitWire"],
+            path: "Tests/StorageConformance"
+        ),
+        .executableTarget(
+            name: "ServerProcess",
+            dependencies: [
+                "CloudKitServer", "CloudKitServerCore", "CloudKitWire", logging, serviceLifecycle,
+            ],
+            path: "Tests/ServerProcess"
         ),
         .testTarget(name: "CLITests", dependencies: ["CloudKitCLI"]),
         .target(

@@ -3,6 +3,7 @@ import CloudKitServer
 import Foundation
 import Logging
 import ServiceLifecycle
+import UnixSignals
 
 /// Runs a server until it is stopped.
 struct ServeCommand: AsyncParsableCommand {

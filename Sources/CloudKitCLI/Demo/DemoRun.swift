@@ -49,11 +49,10 @@ struct DemoRun {
 
     private func save(_ atlas: Atlas) async throws -> (records: Int, time: Duration) {
         try await deviceA.save(CKRecordZone(zoneID: zoneID))
-        let bar = ProgressLine("Device A saves the graph  ")
         let start = clock.now
-        let progress = Progress(totalUnitCount: 1)
-        let graph = try await deviceA.save(atlas, in: zoneID, progress: progress)
-        bar.update(1)
+        let graph = try await ProgressLine("Device A saves the graph  ").follow { progress in
+            try await deviceA.save(atlas, in: zoneID, progress: progress)
+        }
         return (graph.records.count, clock.now - start)
     }
 

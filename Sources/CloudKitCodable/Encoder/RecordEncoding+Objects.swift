@@ -88,7 +88,7 @@ extension RecordEncoding {
 
     /// A value of a type with files of its own, as an asset.
     func file(of value: any CloudKitAssetValue, _ field: RecordField) throws -> CKAsset {
-        try AssetFile.asset(of: try value.encoded(), named: value.filename)
+        try assets.asset(of: try value.encoded(), named: value.filename)
     }
 
     /// Stores bytes, or the JSON of a value, beside the record when they are larger than a size.
@@ -103,7 +103,7 @@ extension RecordEncoding {
         )
         if isFile {
             let name = "\(record.recordID.recordName)-\(field.name)"
-            try storeObject(try AssetFile.asset(of: data, named: name), file)
+            try storeObject(try assets.asset(of: data, named: name), file)
         } else {
             try store(data, inline)
         }

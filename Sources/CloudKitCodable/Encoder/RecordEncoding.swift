@@ -34,6 +34,9 @@ final class RecordEncoding: Encoder {
     /// Containers within containers, by field.
     private var trees: [(field: RecordField, tree: FieldTree)] = []
 
+    /// Where the files of assets are written.
+    private(set) lazy var assets = graph?.assets ?? AssetFolder(isRemovedWithObject: false)
+
     /// Made once for the record's values that become JSON.
     private(set) lazy var json = JSONEncoder.fields(sendableUserInfo)
 

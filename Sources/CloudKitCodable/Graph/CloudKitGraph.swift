@@ -18,13 +18,32 @@ public struct CloudKitGraph<Root: CloudKitModel> {
     public let rootID: CKRecord.ID
 
     /// The records of the graph as they are known, targets of references before their sources.
-    public let records: [CKRecord]
+    public private(set) var records: [CKRecord]
+
+    /// Keeps the files of assets that were encoded from values for as long as the records live.
+    private var assets: [AssetFolder] = []
 
     /// Makes a graph of a value and the records that are known of it.
     public init(root: Root, rootID: CKRecord.ID, records: [CKRecord]) {
         self.root = root
         self.rootID = rootID
         self.records = records
+    }
+
+    /// Takes the records that were saved; the others stay as they were known.
+    ///
+    /// - Parameter isComplete: Whether records that were not reached are deleted.
+    mutating func update(
+        with saved: [CKRecord],
+        of encoded: EncodedGraph,
+        assets folder: AssetFolder,
+        isComplete: Bool
+    ) {
+        var versions = Dictionary(records.map { ($0.recordID, $0) }) { _, later in later }
+        for record in saved { versions[record.recordID] = record }
+        let others = isComplete ? [] : encoded.orphans
+        records = (encoded.records.map(\.recordID) + others).compactMap { versions[$0] }
+        assets.append(folder)
     }
 }
 

@@ -33,7 +33,21 @@ public struct CloudKitGraphEncoder: Sendable {
         _ root: Root,
         onto known: some Sequence<CKRecord> = []
     ) throws -> EncodedGraph {
-        let graph = GraphEncoding(zoneID: zoneID, userInfo: userInfo, known: known)
+        try encode(root, onto: known, assets: AssetFolder(isRemovedWithObject: false))
+    }
+
+    /// Makes the records of a value, with the files of assets in a folder.
+    func encode<Root: CloudKitModel>(
+        _ root: Root,
+        onto known: some Sequence<CKRecord>,
+        assets: AssetFolder
+    ) throws -> EncodedGraph {
+        let graph = GraphEncoding(
+            zoneID: zoneID,
+            userInfo: userInfo,
+            known: known,
+            assets: assets
+        )
         let rootID = try graph.encodeRoot(root)
         return EncodedGraph(
             rootID: rootID,

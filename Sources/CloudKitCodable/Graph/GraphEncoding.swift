@@ -21,6 +21,10 @@ final class GraphEncoding {
     }
 
     let zoneID: CKRecordZone.ID
+
+    /// Where the files of assets are written.
+    let assets: AssetFolder
+
     private let userInfo: [CodingUserInfoKey: any Sendable]
     private let known: [CKRecord.ID: CKRecord]
     private var entries: [CKRecord.ID: Entry] = [:]
@@ -39,9 +43,11 @@ final class GraphEncoding {
     init(
         zoneID: CKRecordZone.ID,
         userInfo: [CodingUserInfoKey: any Sendable],
-        known: some Sequence<CKRecord>
+        known: some Sequence<CKRecord>,
+        assets: AssetFolder
     ) {
         self.zoneID = zoneID
+        self.assets = assets
         self.userInfo = userInfo
         self.known = Dictionary(
             known.map { ($0.recordID, $0) },
@@ -84,7 +90,7 @@ final class GraphEncoding {
         _ model: Model,
         at location: CodingLocation
     ) throws -> CKRecord.ID {
-        let recordID = try identity(of: model, location)
+        let recordID = try Self.identity(of: model, in: zoneID, at: location)
         if let entry = entries[recordID] {
             try check(model, is: entry, recordID, location)
             return recordID
@@ -147,9 +153,11 @@ final class GraphEncoding {
         }
     }
 
-    private func identity<Model: CloudKitModel>(
+    /// The identity of a model's record.
+    static func identity<Model: CloudKitModel>(
         of model: Model,
-        _ location: CodingLocation
+        in zoneID: CKRecordZone.ID,
+        at location: CodingLocation
     ) throws -> CKRecord.ID {
         let name = model.recordName
         let problem =
