@@ -92,7 +92,7 @@ let package = Package(
         .target(
             name: "CloudKitWebClient",
             dependencies: [
-                "CloudKitWire", asyncHTTPClient, nioCore, nioFileSystem, nioHTTP1,
+                "CloudKitWire", asyncHTTPClient, crypto, nioCore, nioFileSystem, nioHTTP1,
                 nioHTTPCompression, nioPosix,
             ]
         ),
