@@ -26,6 +26,10 @@ let whereAppleHasNone: TargetDependencyCondition? = .when(platforms: [.linux, .a
 
 let cloudKit: Target.Dependency = .target(name: "CloudKit", condition: whereAppleHasNone)
 let coreLocation: Target.Dependency = .target(name: "CoreLocation", condition: whereAppleHasNone)
+let unixSignals: Target.Dependency =
+    .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let uniformTypeIdentifiers: Target.Dependency =
+    .target(name: "UniformTypeIdentifiers", condition: whereAppleHasNone)
 
 let asyncHTTPClient: Target.Dependency =
     .product(name: "AsyncHTTPClient", package: "async-http-client")
@@ -77,8 +81,9 @@ let package = Package(
         ),
     ],
     targets: [
-        // Rank 0: stand-ins for the two Apple modules whose types CloudKit's API names.
+        // Rank 0: stand-ins for the Apple modules whose types CloudKit's API and asset values name.
         .target(name: "CoreLocation"),
+        .target(name: "UniformTypeIdentifiers"),
 
         // Rank 1: the protocol as values, no I/O. Client and server meet here and nowhere else.
         .target(name: "CloudKitWire"),
@@ -87,7 +92,7 @@ let package = Package(
         .target(
             name: "CloudKitWebClient",
             dependencies: [
-                "CloudKitWire", asyncHTTPClient, nioCore, nioFileSystem, nioHTTP1,
+                "CloudKitWire", asyncHTTPClient, crypto, nioCore, nioFileSystem, nioHTTP1,
                 nioHTTPCompression, nioPosix,
             ]
         ),
@@ -105,7 +110,10 @@ let package = Package(
 
         // Rank 4: what Apple's framework lacks; the mapping; the HTTP face of the core.
         .target(name: "CloudKitExtras", dependencies: [cloudKit, "CloudKitWebClient"]),
-        .target(name: "CloudKitCodable", dependencies: [cloudKit, coreLocation]),
+        .target(
+            name: "CloudKitCodable",
+            dependencies: [cloudKit, coreLocation, uniformTypeIdentifiers]
+        ),
         .target(
             name: "CloudKitServer",
             dependencies: [
@@ -128,10 +136,11 @@ let package = Package(
             name: "CloudKitCLI",
             dependencies: [
                 cloudKit, coreLocation, "CloudKitCodable", "CloudKitExtras", "CloudKitServer",
-                "CloudKitWebClient", argumentParser, logging, serviceLifecycle,
+                "CloudKitServerCore", "CloudKitWebClient", argumentParser, logging,
+                serviceLifecycle, unixSignals,
             ]
         ),
-        .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI"]),
+        .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI", argumentParser]),
 
         // Tests, in the order of what they test.
         .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
@@ -140,6 +149,13 @@ let package = Package(
             dependencies: ["CloudKitWebClient", "CloudKitWire", nioCore, nioPosix]
         ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
+        .testTarget(
+            name: "CloudKitCodableTests",
+            dependencies: [
+                cloudKit, coreLocation, uniformTypeIdentifiers, "CloudKitCodable",
+                "CloudKitTesting", "Support",
+            ]
+        ),
         .testTarget(
             name: "CloudKitServerCoreTests",
             dependencies: [
@@ -180,10 +196,29 @@ let package = Package(
             ],
             path: "Tests/ServerProcess"
         ),
-        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI"]),
+        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI", "CloudKitTool"]),
+        .target(
+            name: "Support",
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
+                "CloudKitWebClient", logging,
+            ],
+            path: "Tests/Support"
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [cloudKit, "CloudKitExtras", "CloudKitTesting", "Support"]
+        ),
 
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
+        .testTarget(
+            name: "SnippetTests",
+            dependencies: [
+                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
+                "CloudKitWebClient",
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -60,6 +60,17 @@ public final class CloudServer: Service {
         )
     }
 
+    /// Puts an HTTP face on a service that exists, such as the cloud of a test.
+    package init(
+        serving service: CloudService,
+        configuration: Configuration = Configuration(),
+        logger: Logger = Logger(label: "cloudkit.server")
+    ) {
+        self.service = service
+        self.configuration = configuration
+        self.logger = logger
+    }
+
     /// Listens and answers until it is cancelled or shut down gracefully.
     ///
     /// - Throws: When the address cannot be bound.

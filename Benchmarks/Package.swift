@@ -1,0 +1,60 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// A package of its own, so that nobody who depends on swift-cloudkit resolves or builds it.
+//
+// One library per area, one executable that runs them all. To add an area: a target here, and a line
+// in Sources/bench/Areas.swift.
+
+let cloudKitPackage = "swift-cloudkit"
+
+let harness: Target.Dependency = "BenchmarkHarness"
+// Brings CloudKitWire, which is no product of its own.
+let webClient: Target.Dependency = .product(name: "CloudKitWebClient", package: cloudKitPackage)
+
+let server: Target.Dependency = .product(name: "CloudKitServer", package: cloudKitPackage)
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
+let package = Package(
+    name: "swift-cloudkit-benchmarks",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "bench", targets: ["bench"])],
+    dependencies: [
+        .package(name: cloudKitPackage, path: ".."),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird",
+            from: "2.28.1",
+            traits: []
+        ),
+    ],
+    targets: [
+        .target(name: "BenchmarkHarness"),
+        .target(name: "WireBenchmarks", dependencies: [harness, webClient]),
+        .target(
+            name: "ServerBenchmarks",
+            dependencies: [harness, webClient, server, grdb, hummingbird, logging]
+        ),
+        .executableTarget(
+            name: "bench",
+            dependencies: [harness, "ServerBenchmarks", "WireBenchmarks"]
+        ),
+        .testTarget(name: "BenchmarkHarnessTests", dependencies: [harness]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// The features that swift-cloudkit itself is written in; its manifest says what each does.
+for target in package.targets {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("ImmutableWeakCaptures"),
+    ]
+}

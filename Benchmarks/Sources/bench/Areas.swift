@@ -1,0 +1,9 @@
+import BenchmarkHarness
+import ServerBenchmarks
+import WireBenchmarks
+
+/// Every area, in the order in which they run.
+let areas: [Area] = [
+    .wire,
+    .server,
+]
