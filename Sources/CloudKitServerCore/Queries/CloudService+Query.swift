@@ -71,7 +71,8 @@ extension CloudService {
                 namesZone: !result.zone.isDefault,
                 numbersAsStrings: request.numbersAsStrings ?? false,
                 namesTypeOfTombstones: false,
-                links: links
+                links: links,
+                caller: call.caller.user?.recordName
             )
             try answer.write(result.record, desiredKeys: request.desiredKeys, to: &writer)
         }

@@ -22,7 +22,8 @@ extension CloudService {
                 namesZone: !zone.isDefault,
                 numbersAsStrings: request.numbersAsStrings ?? false,
                 namesTypeOfTombstones: false,
-                links: links
+                links: links,
+                caller: call.caller.user?.recordName
             )
             var writer = JSONWriter(capacity: 4096)
             writer.openObject()
@@ -30,7 +31,7 @@ extension CloudService {
             writer.openArray()
             for item in request.records {
                 guard let record = try reader.record(zone.zone.id, name: item.recordName),
-                    !record.isDeleted
+                    !record.isDeleted, try zone.access.mayRead(record, reader)
                 else {
                     writer.itemError(Self.notFound(item.recordName))
                     continue

@@ -112,7 +112,8 @@ extension CloudService {
                 namesZone: !zone.isDefault,
                 numbersAsStrings: request.numbersAsStrings ?? false,
                 namesTypeOfTombstones: call.parameters.isTrue("tombstoneTypes"),
-                links: links
+                links: links,
+                caller: call.caller.user?.recordName
             )
             let keys = operation.desiredKeys ?? request.desiredKeys
             switch outcome {

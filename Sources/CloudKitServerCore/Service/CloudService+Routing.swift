@@ -80,11 +80,17 @@ extension CloudService {
         case .changesZone: try await zoneChanges(call)
         case .assetsUpload: try await prepareUploads(call)
         case .usersCaller: try await currentUser(call)
-        default:
-            throw RequestError(
-                .notFound,
-                reason: "could not find handler for endpoint: \(call.request.path)"
-            )
+        case .usersCurrent: try await currentUserDictionary(call)
+        case .usersDiscover: try await discoverUsers(call)
+        case .usersLookupEmail, .usersLookupID: try await lookUpUsers(call)
+        case .usersLookupContacts: try await lookUpContacts(call)
+        case .subscriptionsList: try await listSubscriptions(call)
+        case .subscriptionsLookup: try await lookUpSubscriptions(call)
+        case .subscriptionsModify: try await modifySubscriptions(call)
+        case .recordsResolve: try await resolveShares(call)
+        case .recordsAccept: try await acceptShares(call)
+        case .recordsChanges: try await recordChanges(call)
+        case .zonesChanges: try await olderZoneChanges(call)
         }
     }
 }

@@ -8,8 +8,16 @@ struct ZoneView: Sendable {
     var database: StoredDatabase
     /// The zone's identity in answers.
     var id: WireZoneID
+    /// What the caller may see and change of it.
+    var access: ZoneAccess
 
-    init(_ zone: StoredZone, in database: StoredDatabase, owner: String) {
+    init(
+        _ zone: StoredZone,
+        in database: StoredDatabase,
+        owner: String,
+        access: ZoneAccess = .everything
+    ) {
+        self.access = access
         self.zone = zone
         self.database = database
         let isDefault = zone.name == WireZoneID.defaultZoneName

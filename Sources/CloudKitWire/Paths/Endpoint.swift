@@ -32,4 +32,16 @@ public enum Endpoint: String, Hashable, Sendable, CaseIterable {
     case recordsResolve = "records/resolve"
     /// Accepts invitations to shares.
     case recordsAccept = "records/accept"
+    /// Lists the records that changed in one zone; deprecated.
+    case recordsChanges = "records/changes"
+    /// Lists the zones that changed; deprecated.
+    case zonesChanges = "zones/changes"
+    /// Says who the caller is; deprecated.
+    case usersCurrent = "users/current"
+    /// Finds users by e-mail address; deprecated.
+    case usersLookupEmail = "users/lookup/email"
+    /// Finds users by record name; deprecated.
+    case usersLookupID = "users/lookup/id"
+    /// Finds the users in the caller's address book; deprecated.
+    case usersLookupContacts = "users/lookup/contacts"
 }
