@@ -160,6 +160,7 @@ let package = Package(
             name: "CloudKitServerCoreTests",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", "ServerFixtures",
+                crypto,
             ]
         ),
         .testTarget(

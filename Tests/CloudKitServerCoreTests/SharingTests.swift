@@ -70,7 +70,9 @@ struct SharingTests {
     }
 
     private func accept(_ share: JSON, as user: TestCloud.User) async throws -> JSON {
-        let body: JSON = ["shortGUIDs": [["value": share.shortGUID, "shouldFetchRootRecord": true]]]
+        let body: JSON = [
+            "shortGUIDs": [["value": share.shortGUID, "shouldFetchRootRecord": true]]
+        ]
         return try await call("records/accept", .public, as: user, body).body.results[0]
     }
 

@@ -7,8 +7,8 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// Takes a request apart, finds its caller and hands it to its endpoint.
-    func answer(_ request: ServiceRequest) async throws -> Data {
+    /// Takes a request apart and finds its caller.
+    func admit(_ request: ServiceRequest) async throws -> (Call, Endpoint) {
         let (path, endpoint) = try route(request)
         guard request.body.count <= configuration.requestBodyBytes else {
             throw RequestError(
@@ -17,8 +17,7 @@ extension CloudService {
                     + "\(configuration.requestBodyBytes) are allowed"
             )
         }
-        let call = try await authenticate(request, path)
-        return try await answer(call, endpoint)
+        return (try await authenticate(request, path), endpoint)
     }
 
     private func route(_ request: ServiceRequest) throws -> (ServicePath, Endpoint) {
@@ -42,6 +41,7 @@ extension CloudService {
     private func authenticate(_ request: ServiceRequest, _ path: ServicePath) async throws -> Call {
         let now = clock.milliseconds
         let parameters = QueryParameters(request.query)
+        let seal = try await seal()
         let (caller, environment) = try await storage.read { reader in
             let environment = try reader.environment(
                 container: path.container,
@@ -51,12 +51,21 @@ extension CloudService {
                 request: request,
                 parameters: parameters,
                 environment: environment,
-                now: now
+                database: path.database,
+                now: now,
+                seal: seal
             )
             return (try authentication.caller(reader), environment)
         }
         guard let environment else {
             throw RequestError(.authenticationFailed, reason: "Authentication failed")
+        }
+        if let token = caller.webToken, configuration.rotatesWebTokens, !rotation.allows(token) {
+            throw RequestError(
+                .authenticationFailed,
+                reason: "Authentication failed: ckWebAuthToken was used before; every answer "
+                    + "carries the next one"
+            )
         }
         return Call(
             request: request,
@@ -68,7 +77,7 @@ extension CloudService {
         )
     }
 
-    private func answer(_ call: Call, _ endpoint: Endpoint) async throws -> Data {
+    func answer(_ call: Call, _ endpoint: Endpoint) async throws -> Data {
         switch endpoint {
         case .recordsModify: try await modifyRecords(call)
         case .recordsLookup: try await lookUpRecords(call)
@@ -89,6 +98,7 @@ extension CloudService {
         case .subscriptionsModify: try await modifySubscriptions(call)
         case .recordsResolve: try await resolveShares(call)
         case .recordsAccept: try await acceptShares(call)
+        case .assetsRereference: try await rereferenceAssets(call)
         case .recordsChanges: try await recordChanges(call)
         case .zonesChanges: try await olderZoneChanges(call)
         }

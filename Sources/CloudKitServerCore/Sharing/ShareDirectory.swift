@@ -61,7 +61,12 @@ struct ShareDirectory {
     }
 
     /// Enters a share's link.
-    func addLink(_ shortGUID: String, to share: String, in zone: RowID<StoredZone>, _ writer: any StorageWriter) throws {
+    func addLink(
+        _ shortGUID: String,
+        to share: String,
+        in zone: RowID<StoredZone>,
+        _ writer: any StorageWriter
+    ) throws {
         let place = Place(zone: zone.rawValue, share: share)
         try writer.putDocument(
             links,

@@ -32,6 +32,8 @@ public enum Endpoint: String, Hashable, Sendable, CaseIterable {
     case recordsResolve = "records/resolve"
     /// Accepts invitations to shares.
     case recordsAccept = "records/accept"
+    /// Makes assets of saved records fit to be set in others.
+    case assetsRereference = "assets/rereference"
     /// Lists the records that changed in one zone; deprecated.
     case recordsChanges = "records/changes"
     /// Lists the zones that changed; deprecated.
