@@ -57,10 +57,8 @@ extension CloudService {
                 sequence: shown.last?.changeSequence ?? start
             )
             return DatabaseChangesResponse(
-                zones: shown.map { zone in
-                    let view = ZoneView(zone, in: database, owner: directory.ownerName)
-                    return zone.isDeleted
-                        ? WireZone(zoneID: view.id, deleted: true) : view.wire(seal)
+                zones: shown.map {
+                    ZoneView($0, in: database, owner: directory.ownerName).changed
                 },
                 syncToken: token.sealed(by: seal, for: .databaseChanges),
                 moreComing: zones.count > limit

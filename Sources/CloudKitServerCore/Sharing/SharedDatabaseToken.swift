@@ -59,7 +59,7 @@ extension CloudService {
             for view in views {
                 let id = view.zone.id.rawValue
                 next.seen[id] = view.zone.changeSequence
-                if token.seen[id] != view.zone.changeSequence { zones.append(view.wire(seal)) }
+                if token.seen[id] != view.zone.changeSequence { zones.append(view.changed) }
             }
             for id in token.seen.keys.sorted() where next.seen[id] == nil {
                 guard let zone = try reader.zone(RowID(rawValue: id)),

@@ -41,7 +41,11 @@ struct ZoneView: Sendable {
         )
     }
 
-    /// The zone in answers of `zones/…` and `changes/database`.
+    /// The zone in answers of `changes/database`: its identity only, as clients observed that check
+    /// every key of an answer.
+    var changed: WireZone { WireZone(zoneID: id, deleted: zone.isDeleted ? true : nil) }
+
+    /// The zone in answers of `zones/…`.
     func wire(_ seal: TokenSeal) -> WireZone {
         WireZone(
             zoneID: id,
