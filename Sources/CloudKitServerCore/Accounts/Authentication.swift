@@ -9,18 +9,19 @@ import Foundation
 /// Finds the caller of a request from its credentials, inside a read.
 struct Authentication {
     let request: ServiceRequest
-    let parameters: QueryParameters
+    let credentials: Credentials
     let environment: StoredEnvironment?
     let database: DatabaseScope
     let now: Int64
-    let seal: TokenSeal
 
-    /// The caller.
+    /// The caller, and when its credentials expire, in milliseconds since 1970-01-01 UTC.
     ///
     /// - Throws: `RequestError` with `AUTHENTICATION_FAILED`.
-    func caller(_ reader: any StorageReader) throws -> Caller {
-        if let signature = try ServerSignature(request) { return try caller(signature, reader) }
-        guard let apiToken = parameters["ckAPIToken"] else {
+    func caller(_ reader: any StorageReader) throws -> (Caller, expires: Int64?) {
+        if let signature = try ServerSignature(request) {
+            return (try caller(signature, reader), nil)
+        }
+        guard let apiToken = credentials.apiToken else {
             throw failure("the request carries no credentials; add ckAPIToken to its query")
         }
         let apiHash = SecretHash.of(apiToken)
@@ -30,13 +31,10 @@ struct Authentication {
         else {
             throw failure("ckAPIToken is not one of this container and environment")
         }
-        guard let webToken = parameters["ckWebAuthToken"], !webToken.isEmpty else {
-            return Caller(credential: .apiToken, user: nil)
+        guard credentials.webTokenText != nil else {
+            return (Caller(credential: .apiToken, user: nil), nil)
         }
-        // A plus sign that was not escaped arrives as a space.
-        let text = webToken.split(separator: " ", omittingEmptySubsequences: false)
-            .joined(separator: "+")
-        guard let token = WebToken(text, seal),
+        guard let token = credentials.webToken,
             let row = try reader.credential(.webToken, hash: token.hash),
             row.environment == environment.id, row.companion == apiHash,
             row.expires.map({ $0 > now }) ?? true,
@@ -44,7 +42,7 @@ struct Authentication {
         else {
             throw failure("ckWebAuthToken is unknown, expired or of another API token")
         }
-        return Caller(credential: .webToken, user: user, webToken: token)
+        return (Caller(credential: .webToken, user: user, webToken: token), row.expires)
     }
 
     /// The caller of a signed request.
@@ -52,7 +50,7 @@ struct Authentication {
         _ signature: ServerSignature,
         _ reader: any StorageReader
     ) throws -> Caller {
-        guard parameters["ckAPIToken"] == nil else {
+        guard credentials.apiToken == nil else {
             throw failure("a signature and ckAPIToken exclude each other")
         }
         guard let environment,

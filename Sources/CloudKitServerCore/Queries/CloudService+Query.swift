@@ -16,7 +16,7 @@ extension CloudService {
             let zones = try Self.zones(of: request, directory)
             let query = try CompiledQuery(
                 request.query,
-                in: schemas.schema(of: call.environment, reader)
+                in: schemas.current(call.environment, reader)
             )
             let fingerprint = QueryCursor.fingerprint(request.query, zones)
             let start = try request.continuationMarker.map {

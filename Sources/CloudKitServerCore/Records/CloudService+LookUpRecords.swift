@@ -15,7 +15,10 @@ extension CloudService {
         return try await storage.read { [schemas] reader in
             let zone = try ZoneDirectory(call: call, reader: reader)
                 .zone(request.zoneID ?? .defaultZone)
-            let schema = try schemas.schema(of: call.environment, reader)
+            // Roles matter in the public database only.
+            let schema =
+                call.path.database == .public
+                ? try schemas.current(call.environment, reader) : nil
             let permissions = RecordPermissions(scope: call.path.database, caller: call.caller)
             let answer = RecordAnswer(
                 zone: zone,
@@ -36,7 +39,7 @@ extension CloudService {
                     writer.itemError(Self.notFound(item.recordName))
                     continue
                 }
-                let type = schema.types[record.type] ?? RecordTypeSchema(number: 0)
+                let type = schema?.types[record.type] ?? RecordTypeSchema(number: 0)
                 guard permissions.mayRead(type, creator: record.created.user) else {
                     let reason = "READ operation not permitted on '\(record.name)'"
                     writer.itemError(RecordFailure(.accessDenied, reason).item(record.name))

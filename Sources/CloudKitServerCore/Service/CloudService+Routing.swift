@@ -40,27 +40,22 @@ extension CloudService {
 
     private func authenticate(_ request: ServiceRequest, _ path: ServicePath) async throws -> Call {
         let now = clock.milliseconds
-        let parameters = QueryParameters(request.query)
         let seal = try await seal()
-        let (caller, environment) = try await storage.read { reader in
-            let environment = try reader.environment(
-                container: path.container,
-                path.environment
-            )
-            let authentication = Authentication(
-                request: request,
-                parameters: parameters,
-                environment: environment,
-                database: path.database,
-                now: now,
-                seal: seal
-            )
-            return (try authentication.caller(reader), environment)
+        let credentials = Credentials(request, seal)
+        let key = credentials.cacheKey(path)
+        var entry = key.flatMap { callers.entry($0, now: now) }
+        entry?.caller.webToken = credentials.webToken
+        if entry == nil {
+            let found = try await find(credentials, request, path, now)
+            if let key { callers.insert(found, for: key) }
+            entry = found
         }
-        guard let environment else {
+        guard let entry else {
             throw RequestError(.authenticationFailed, reason: "Authentication failed")
         }
-        if let token = caller.webToken, configuration.rotatesWebTokens, !rotation.allows(token) {
+        if let token = credentials.webToken, configuration.rotatesWebTokens,
+            !rotation.allows(token)
+        {
             throw RequestError(
                 .authenticationFailed,
                 reason: "Authentication failed: ckWebAuthToken was used before; every answer "
@@ -70,11 +65,39 @@ extension CloudService {
         return Call(
             request: request,
             path: path,
-            parameters: parameters,
-            caller: caller,
-            environment: environment,
+            parameters: credentials.parameters,
+            caller: entry.caller,
+            environment: entry.environment,
             now: now
         )
+    }
+
+    /// Looks a caller up.
+    private func find(
+        _ credentials: Credentials,
+        _ request: ServiceRequest,
+        _ path: ServicePath,
+        _ now: Int64
+    ) async throws -> CallerCache.Entry {
+        try await storage.read { reader in
+            let environment = try reader.environment(container: path.container, path.environment)
+            let authentication = Authentication(
+                request: request,
+                credentials: credentials,
+                environment: environment,
+                database: path.database,
+                now: now
+            )
+            let (caller, expires) = try authentication.caller(reader)
+            guard let environment else {
+                throw RequestError(.authenticationFailed, reason: "Authentication failed")
+            }
+            return CallerCache.Entry(
+                caller: caller,
+                environment: environment,
+                ends: min(now + CallerCache.life, expires ?? .max)
+            )
+        }
     }
 
     func answer(_ call: Call, _ endpoint: Endpoint) async throws -> Data {

@@ -31,6 +31,7 @@ public final class CloudService: Sendable {
     let randomness: any ServiceRandomness
     let schemas = SchemaCache()
     let rotation = TokenRotation()
+    let callers = CallerCache()
     private let sealCache = Mutex<TokenSeal?>(nil)
 
     /// Makes a service over its storage; nothing is read before the first request.
