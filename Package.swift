@@ -197,7 +197,10 @@ let package = Package(
             ],
             path: "Tests/ServerProcess"
         ),
-        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI", "CloudKitTool"]),
+        .testTarget(
+            name: "CLITests",
+            dependencies: [cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool"]
+        ),
         .target(
             name: "Support",
             dependencies: [
