@@ -173,8 +173,7 @@ let package = Package(
             name: "CloudKitServerTests",
             dependencies: [
                 "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
-                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore,
-                serviceLifecycle,
+                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore, nioHTTP1,
             ]
         ),
 
