@@ -26,6 +26,10 @@ let whereAppleHasNone: TargetDependencyCondition? = .when(platforms: [.linux, .a
 
 let cloudKit: Target.Dependency = .target(name: "CloudKit", condition: whereAppleHasNone)
 let coreLocation: Target.Dependency = .target(name: "CoreLocation", condition: whereAppleHasNone)
+let unixSignals: Target.Dependency =
+    .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let uniformTypeIdentifiers: Target.Dependency =
+    .target(name: "UniformTypeIdentifiers", condition: whereAppleHasNone)
 
 let asyncHTTPClient: Target.Dependency =
     .product(name: "AsyncHTTPClient", package: "async-http-client")
@@ -77,8 +81,9 @@ let package = Package(
         ),
     ],
     targets: [
-        // Rank 0: stand-ins for the two Apple modules whose types CloudKit's API names.
+        // Rank 0: stand-ins for the Apple modules whose types CloudKit's API and asset values name.
         .target(name: "CoreLocation"),
+        .target(name: "UniformTypeIdentifiers"),
 
         // Rank 1: the protocol as values, no I/O. Client and server meet here and nowhere else.
         .target(name: "CloudKitWire"),
@@ -98,11 +103,17 @@ let package = Package(
             name: "CloudKit",
             dependencies: ["CloudKitWebClient", "CloudKitWire", coreLocation]
         ),
-        .target(name: "CloudKitServerSQLite", dependencies: ["CloudKitServerCore", grdb]),
+        .target(
+            name: "CloudKitServerSQLite",
+            dependencies: ["CloudKitServerCore", "CloudKitWire", crypto, grdb]
+        ),
 
         // Rank 4: what Apple's framework lacks; the mapping; the HTTP face of the core.
         .target(name: "CloudKitExtras", dependencies: [cloudKit, "CloudKitWebClient"]),
-        .target(name: "CloudKitCodable", dependencies: [cloudKit, coreLocation]),
+        .target(
+            name: "CloudKitCodable",
+            dependencies: [cloudKit, coreLocation, uniformTypeIdentifiers]
+        ),
         .target(
             name: "CloudKitServer",
             dependencies: [
@@ -126,23 +137,56 @@ let package = Package(
             name: "CloudKitCLI",
             dependencies: [
                 cloudKit, coreLocation, "CloudKitCodable", "CloudKitExtras", "CloudKitServer",
-                "CloudKitWebClient", argumentParser, logging, serviceLifecycle,
+                "CloudKitServerCore", "CloudKitWebClient", argumentParser, logging,
+                serviceLifecycle, unixSignals,
             ]
         ),
         .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI"]),
 
         // Tests, in the order of what they test.
         .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
+        .testTarget(
+            name: "CloudKitWebClientTests",
+            dependencies: ["CloudKitWebClient", "CloudKitWire", nioCore, nioPosix]
+        ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
+        .testTarget(
+            name: "CloudKitCodableTests",
+            dependencies: [
+                cloudKit, coreLocation, uniformTypeIdentifiers, "CloudKitCodable",
+                "CloudKitTesting", "Support",
+            ]
+        ),
+        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI"]),
+        .target(
+            name: "Support",
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
+                "CloudKitWebClient", logging,
+            ],
+            path: "Tests/Support"
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [cloudKit, "CloudKitExtras", "CloudKitTesting", "Support"]
+        ),
 
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
+        .testTarget(
+            name: "SnippetTests",
+            dependencies: [
+                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
+                "CloudKitWebClient",
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
 
-/// `make test` and `make check` set this variable. Users' builds do not, so that a new warning of a
-/// newer compiler never breaks them.
+/// Makes warnings errors in `make test` and `make check`.
+///
+/// Users' builds do not set the variable, so that a newer compiler's warning never breaks them.
 let warnings: [SwiftSetting] =
     Context.environment["CLOUDKIT_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 

@@ -1,1 +1,3 @@
-print("cloudkit")
+import CloudKitCLI
+
+await CloudKitCommand.main()

@@ -1,7 +1,9 @@
 /// The coordinates of ISO 6709's compact form: `±DDMM±DDDMM` or `±DDMMSS±DDDMMSS`.
-enum ISO6709 {
+package enum ISO6709 {
     /// Degrees north and east; nil for text of another form.
-    static func degrees(_ text: some StringProtocol) -> (latitude: Double, longitude: Double)? {
+    package static func degrees(
+        _ text: some StringProtocol
+    ) -> (latitude: Double, longitude: Double)? {
         guard let split = text.dropFirst().firstIndex(where: { $0 == "+" || $0 == "-" }),
             let latitude = degrees(text[..<split], digits: 2, limit: 90),
             let longitude = degrees(text[split...], digits: 3, limit: 180)

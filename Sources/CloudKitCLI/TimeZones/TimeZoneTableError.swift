@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 /// Why the time zone tables cannot be used.
-enum TimeZoneTableError: Error, Equatable {
+package enum TimeZoneTableError: Error, Equatable {
     /// A table cannot be read.
     case missing(URL)
     /// A line of a table has another form than its header describes.
@@ -10,7 +10,7 @@ enum TimeZoneTableError: Error, Equatable {
 
 extension TimeZoneTableError: CustomStringConvertible {
     /// What is wrong, and what to install.
-    var description: String {
+    package var description: String {
         switch self {
         case .missing(let file):
             "The time zone table \(file.path) cannot be read. Install the IANA time zone database: "

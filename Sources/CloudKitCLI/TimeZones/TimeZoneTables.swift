@@ -1,35 +1,35 @@
-import Foundation
+package import Foundation
 
 /// The tables of the IANA time zone database that name countries and their time zones, as the
 /// Debian package tzdata installs them.
-struct TimeZoneTables {
+package struct TimeZoneTables {
     /// A line of `iso3166.tab`.
-    struct CountryRow: Equatable {
-        let code: String
-        let name: String
+    package struct CountryRow: Equatable {
+        package let code: String
+        package let name: String
     }
 
     /// A line of `zone1970.tab`.
-    struct ZoneRow: Equatable {
-        let countryCodes: [String]
-        let latitude: Double
-        let longitude: Double
-        let name: String
-        let comments: String?
+    package struct ZoneRow: Equatable {
+        package let countryCodes: [String]
+        package let latitude: Double
+        package let longitude: Double
+        package let name: String
+        package let comments: String?
     }
 
     /// Where Debian and most other systems keep the tables.
-    static let directory = "/usr/share/zoneinfo"
+    package static let directory = "/usr/share/zoneinfo"
 
-    let countries: [CountryRow]
-    let zones: [ZoneRow]
+    package let countries: [CountryRow]
+    package let zones: [ZoneRow]
     /// The file that the zones come from.
-    let zoneFile: URL
+    package let zoneFile: URL
 
     /// Reads both tables.
     ///
     /// - Throws: `TimeZoneTableError` naming the file and, where it applies, the line.
-    init(directory: String = TimeZoneTables.directory) throws(TimeZoneTableError) {
+    package init(directory: String = TimeZoneTables.directory) throws(TimeZoneTableError) {
         let directory = URL(fileURLWithPath: directory, isDirectory: true)
         zoneFile = directory.appendingPathComponent("zone1970.tab")
         countries = try Self.rows(of: directory.appendingPathComponent("iso3166.tab")) { columns in
@@ -40,8 +40,11 @@ struct TimeZoneTables {
             else { return nil }
             return ZoneRow(
                 countryCodes: columns[0].split(separator: ",").map(String.init),
-                latitude: latitude, longitude: longitude, name: columns[2],
-                comments: columns.count > 3 ? columns[3] : nil)
+                latitude: latitude,
+                longitude: longitude,
+                name: columns[2],
+                comments: columns.count > 3 ? columns[3] : nil
+            )
         }
     }
 

@@ -14,14 +14,16 @@ public struct HTTPTransport: Transport {
     private static let largestBody = 256 * 1024 * 1024
 
     /// Lives as long as the process: a pool that is shut down by one user would fail the others.
-    private static let client = HTTPClient(
-        eventLoopGroupProvider: .singleton,
-        configuration: HTTPClient.Configuration(
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: .init(connect: .seconds(10), read: .seconds(60)),
             decompression: .enabled(limit: .size(largestBody))
         )
-    )
+        // A server that is not there is the caller's to know at once, and to try again.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
 
     /// Makes a transport.
     public init() {}

@@ -14,12 +14,10 @@ extension TransportError {
         switch error {
         case is CancellationError, HTTPClientError.cancelled as HTTPClientError:
             self.init(.cancelled, message: "The request to \(server) was cancelled", cause: error)
-        case is NIOConnectionError:
-            self.init(
-                .unreachable,
-                message: "No server answers at \(server); is it running, and is the address right?",
-                cause: error
-            )
+        case is NIOConnectionError, is SocketAddressError:
+            self = .noServer(at: server, error)
+        case let failure as IOError where Self.unconnected.contains(failure.errnoCode):
+            self = .noServer(at: server, error)
         case let error as HTTPClientError where Self.unreachable.contains(error):
             self.init(
                 .unreachable,
@@ -40,6 +38,19 @@ extension TransportError {
             )
         }
     }
+
+    private static func noServer(at address: String, _ cause: any Error) -> TransportError {
+        TransportError(
+            .unreachable,
+            message: "No server answers at \(address); is it running, and is the address right?",
+            cause: cause
+        )
+    }
+
+    /// The system's errors of a connection that was never made.
+    private static let unconnected: Set<CInt> = [
+        ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL,
+    ]
 
     private static let unreachable: [HTTPClientError] = [
         .connectTimeout, .invalidURL, .emptyHost, .emptyScheme, .tlsHandshakeTimeout,
