@@ -118,8 +118,7 @@ let package = Package(
             name: "CloudKitServer",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", hummingbird,
-                httpTypes,
-                logging, nioCore, nioFileSystem, serviceLifecycle,
+                httpTypes, logging, nioCore, serviceLifecycle,
             ]
         ),
 
@@ -141,7 +140,7 @@ let package = Package(
                 serviceLifecycle, unixSignals,
             ]
         ),
-        .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI"]),
+        .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI", argumentParser]),
 
         // Tests, in the order of what they test.
         .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
@@ -157,7 +156,48 @@ let package = Package(
                 "CloudKitTesting", "Support",
             ]
         ),
-        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI"]),
+        .testTarget(
+            name: "CloudKitServerCoreTests",
+            dependencies: [
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", "ServerFixtures",
+            ]
+        ),
+        .testTarget(
+            name: "CloudKitServerSQLiteTests",
+            dependencies: [
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
+                "StorageConformance",
+            ]
+        ),
+        .testTarget(
+            name: "CloudKitServerTests",
+            dependencies: [
+                "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
+                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore,
+                serviceLifecycle,
+            ]
+        ),
+
+        // Test support: what server tests share, the suite that every storage engine must pass, and
+        // a server in a process of its own that a test can kill.
+        .target(
+            name: "ServerFixtures",
+            dependencies: ["CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire"],
+            path: "Tests/ServerFixtures"
+        ),
+        .target(
+            name: "StorageConformance",
+            dependencies: ["CloudKitServerCore", "CloudKitWire"],
+            path: "Tests/StorageConformance"
+        ),
+        .executableTarget(
+            name: "ServerProcess",
+            dependencies: [
+                "CloudKitServer", "CloudKitServerCore", "CloudKitWire", logging, serviceLifecycle,
+            ],
+            path: "Tests/ServerProcess"
+        ),
+        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI", "CloudKitTool"]),
         .target(
             name: "Support",
             dependencies: [
