@@ -8,8 +8,7 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
     public var userIdentityLookupInfos: [CKUserIdentity.LookupInfo] = []
 
     /// Is told of each person who was found.
-    public var userIdentityDiscoveredBlock:
-        ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
+    public var userIdentityDiscoveredBlock: ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
 
     /// Is told of the end.
     public var discoverUserIdentitiesResultBlock:

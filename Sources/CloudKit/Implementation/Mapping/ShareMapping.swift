@@ -11,7 +11,8 @@ struct ShareMapping: Sendable {
 
     /// The parts of a share's record; what the answer does not say stays as it was.
     func native(_ wire: WireRecord, previous: ShareParts? = nil) -> ShareParts {
-        var parts = previous ?? ShareParts(publicPermission: .none, participants: [], currentUser: nil)
+        var parts =
+            previous ?? ShareParts(publicPermission: .none, participants: [], currentUser: nil)
         if let share = wire.shareParts {
             var participants = (share.participants ?? []).map(participant)
             if let owner = share.owner.map(participant),

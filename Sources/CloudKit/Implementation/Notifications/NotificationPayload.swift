@@ -53,7 +53,9 @@ struct NotificationPayload: @unchecked Sendable {
 
     func text(_ key: String) -> String? { detail[key] as? String }
 
-    func integer(_ key: String) -> Int? { (detail[key] as? NSNumber)?.intValue ?? detail[key] as? Int }
+    func integer(_ key: String) -> Int? {
+        (detail[key] as? NSNumber)?.intValue ?? detail[key] as? Int
+    }
 
     /// The database: native numbers, 1 to 3; web couriers write 0 for the public one.
     var scope: CKDatabase.Scope {

@@ -68,7 +68,9 @@ struct ContainerRequests: Sendable {
                     )
                 )
             } else {
-                results[info] = .success(CKShareParticipant(CKUserIdentity(.init(lookupInfo: info))))
+                results[info] = .success(
+                    CKShareParticipant(CKUserIdentity(.init(lookupInfo: info)))
+                )
             }
         }
         return results

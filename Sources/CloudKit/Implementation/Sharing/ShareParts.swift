@@ -19,7 +19,9 @@ struct ShareParts: Sendable {
     init(rootRecordID: CKRecord.ID? = nil, rootTag: String? = nil) {
         self.rootRecordID = rootRecordID
         self.rootTag = rootTag
-        let user = CKUserIdentity(.init(userRecordID: CKRecord.ID(recordName: CKCurrentUserDefaultName)))
+        let user = CKUserIdentity(
+            .init(userRecordID: CKRecord.ID(recordName: CKCurrentUserDefaultName))
+        )
         let owner = CKShareParticipant(
             user,
             role: .owner,
