@@ -30,6 +30,9 @@ package final class CloudConnection: Sendable {
         get throws(CKError) { try configured.get() }
     }
 
+    /// The container's name; nil when nothing says where the service is.
+    package var containerName: String? { (try? configured.get())?.container }
+
     /// The record name of the signed-in user, asked for once; nil when no user is signed in.
     func callerName() async throws(CKError) -> String? {
         if let known = caller.withLock({ $0 }) { return known }

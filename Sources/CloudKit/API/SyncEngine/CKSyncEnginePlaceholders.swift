@@ -1,0 +1,7 @@
+public import Foundation
+
+public class CKSubscription: NSObject {
+    public typealias ID = String
+}
+
+public class CKOperationGroup: NSObject, @unchecked Sendable {}
