@@ -26,6 +26,10 @@ let whereAppleHasNone: TargetDependencyCondition? = .when(platforms: [.linux, .a
 
 let cloudKit: Target.Dependency = .target(name: "CloudKit", condition: whereAppleHasNone)
 let coreLocation: Target.Dependency = .target(name: "CoreLocation", condition: whereAppleHasNone)
+let unixSignals: Target.Dependency =
+    .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let uniformTypeIdentifiers: Target.Dependency =
+    .target(name: "UniformTypeIdentifiers", condition: whereAppleHasNone)
 
 let asyncHTTPClient: Target.Dependency =
     .product(name: "AsyncHTTPClient", package: "async-http-client")
@@ -77,8 +81,9 @@ let package = Package(
         ),
     ],
     targets: [
-        // Rank 0: stand-ins for the two Apple modules whose types CloudKit's API names.
+        // Rank 0: stand-ins for the Apple modules whose types CloudKit's API and asset values name.
         .target(name: "CoreLocation"),
+        .target(name: "UniformTypeIdentifiers"),
 
         // Rank 1: the protocol as values, no I/O. Client and server meet here and nowhere else.
         .target(name: "CloudKitWire"),
@@ -87,7 +92,7 @@ let package = Package(
         .target(
             name: "CloudKitWebClient",
             dependencies: [
-                "CloudKitWire", asyncHTTPClient, nioCore, nioFileSystem, nioHTTP1,
+                "CloudKitWire", asyncHTTPClient, crypto, nioCore, nioFileSystem, nioHTTP1,
                 nioHTTPCompression, nioPosix,
             ]
         ),
@@ -98,17 +103,22 @@ let package = Package(
             name: "CloudKit",
             dependencies: ["CloudKitWebClient", "CloudKitWire", coreLocation]
         ),
-        .target(name: "CloudKitServerSQLite", dependencies: ["CloudKitServerCore", grdb]),
+        .target(
+            name: "CloudKitServerSQLite",
+            dependencies: ["CloudKitServerCore", "CloudKitWire", crypto, grdb]
+        ),
 
         // Rank 4: what Apple's framework lacks; the mapping; the HTTP face of the core.
         .target(name: "CloudKitExtras", dependencies: [cloudKit, "CloudKitWebClient"]),
-        .target(name: "CloudKitCodable", dependencies: [cloudKit, coreLocation]),
+        .target(
+            name: "CloudKitCodable",
+            dependencies: [cloudKit, coreLocation, uniformTypeIdentifiers]
+        ),
         .target(
             name: "CloudKitServer",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", hummingbird,
-                httpTypes,
-                logging, nioCore, nioFileSystem, serviceLifecycle,
+                httpTypes, logging, nioCore, serviceLifecycle,
             ]
         ),
 
@@ -126,10 +136,11 @@ let package = Package(
             name: "CloudKitCLI",
             dependencies: [
                 cloudKit, coreLocation, "CloudKitCodable", "CloudKitExtras", "CloudKitServer",
-                "CloudKitWebClient", argumentParser, logging, serviceLifecycle,
+                "CloudKitServerCore", "CloudKitWebClient", argumentParser, logging,
+                serviceLifecycle, unixSignals,
             ]
         ),
-        .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI"]),
+        .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI", argumentParser]),
 
         // Tests, in the order of what they test.
         .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
@@ -138,10 +149,77 @@ let package = Package(
             dependencies: ["CloudKitWebClient", "CloudKitWire", nioCore, nioPosix]
         ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
-        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI"]),
+        .testTarget(
+            name: "CloudKitCodableTests",
+            dependencies: [
+                cloudKit, coreLocation, uniformTypeIdentifiers, "CloudKitCodable",
+                "CloudKitTesting", "Support",
+            ]
+        ),
+        .testTarget(
+            name: "CloudKitServerCoreTests",
+            dependencies: [
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", "ServerFixtures",
+            ]
+        ),
+        .testTarget(
+            name: "CloudKitServerSQLiteTests",
+            dependencies: [
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
+                "StorageConformance",
+            ]
+        ),
+        .testTarget(
+            name: "CloudKitServerTests",
+            dependencies: [
+                "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
+                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore,
+                serviceLifecycle,
+            ]
+        ),
+
+        // Test support: what server tests share, the suite that every storage engine must pass, and
+        // a server in a process of its own that a test can kill.
+        .target(
+            name: "ServerFixtures",
+            dependencies: ["CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire"],
+            path: "Tests/ServerFixtures"
+        ),
+        .target(
+            name: "StorageConformance",
+            dependencies: ["CloudKitServerCore", "CloudKitWire"],
+            path: "Tests/StorageConformance"
+        ),
+        .executableTarget(
+            name: "ServerProcess",
+            dependencies: [
+                "CloudKitServer", "CloudKitServerCore", "CloudKitWire", logging, serviceLifecycle,
+            ],
+            path: "Tests/ServerProcess"
+        ),
+        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI", "CloudKitTool"]),
+        .target(
+            name: "Support",
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
+                "CloudKitWebClient", logging,
+            ],
+            path: "Tests/Support"
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [cloudKit, "CloudKitExtras", "CloudKitTesting", "Support"]
+        ),
 
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
+        .testTarget(
+            name: "SnippetTests",
+            dependencies: [
+                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
+                "CloudKitWebClient",
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -17,9 +17,9 @@ struct SourceRule: Sendable {
         let lines = file.lines
         return lines.indices
             .filter { isCode(lines[$0]) && lines[$0].contains("@unchecked Sendable") }
-            .filter { !hasReason(above: $0, in: lines) }
+            .filter { !hasReason(beside: $0, in: lines) }
             .map { index in
-                "\(file.path):\(index + 1): write '// @unchecked Sendable because …' above the line"
+                "\(file.path):\(index + 1): write '// @unchecked Sendable because …' beside the line"
             }
     }
 
@@ -51,11 +51,16 @@ struct SourceRule: Sendable {
         !line.drop(while: \.isWhitespace).hasPrefix("//")
     }
 
-    /// Looks through the comment lines and attributes directly above a line.
-    private static func hasReason(above index: Int, in lines: [Substring]) -> Bool {
-        let above = lines[..<index].reversed()
+    /// Looks through the comment lines directly above a declaration and at the start of its body.
+    private static func hasReason(beside index: Int, in lines: [Substring]) -> Bool {
+        let above = lines[..<index].reversed().lazy
             .map { $0.drop(while: \.isWhitespace) }
             .prefix { $0.hasPrefix("//") || $0.hasPrefix("@") }
-        return above.contains { $0.hasPrefix("// @unchecked Sendable because ") }
+        let below = lines[(index + 1)...].lazy
+            .map { $0.drop(while: \.isWhitespace) }
+            .drop { $0 == "{" }
+            .prefix { $0.hasPrefix("//") }
+        let start = "// @unchecked Sendable because "
+        return above.contains { $0.hasPrefix(start) } || below.contains { $0.hasPrefix(start) }
     }
 }

@@ -31,13 +31,15 @@ struct SourceRulesTests {
         )
     }
 
-    @Test("@unchecked Sendable without its reason on the lines above fails")
+    @Test("@unchecked Sendable without its reason beside it fails")
     func uncheckedSendable() {
         let declaration = "final class Box: @unchecked Sendable {}\n"
         let reason = "// @unchecked Sendable because the lock guards every access.\n"
         for text in [
             reason + declaration,
             reason + "// The lock is never held across a call.\n@frozen\n" + declaration,
+            "final class Box: @unchecked Sendable {\n    \(reason)}\n",
+            "final class Box: NSObject,\n    @unchecked Sendable\n{\n    \(reason)}\n",
             "// Says @unchecked Sendable in a comment only.\n",
         ] {
             #expect(violations(of: .uncheckedSendable, in: text) == [])
@@ -47,6 +49,7 @@ struct SourceRulesTests {
             reason + "\n" + declaration,
             "/// A box.\n" + declaration,
             reason + declaration + declaration,
+            "final class Box: @unchecked Sendable {\n    let x = 1\n    \(reason)}\n",
         ] {
             #expect(violations(of: .uncheckedSendable, in: text).count == 1)
         }

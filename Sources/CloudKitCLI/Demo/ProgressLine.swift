@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A bar on standard error that a person can follow; silent where nobody watches.
-final class ProgressLine: Sendable {
+package final class ProgressLine: Sendable {
     private static let width = 30
 
     private let label: String
@@ -28,8 +28,26 @@ final class ProgressLine: Sendable {
         FileHandle.standardError.write(Data(line.utf8))
     }
 
+    /// Draws how far a call has come while it runs, and the full bar when it succeeds.
+    func follow<Success: Sendable>(
+        _ call: (Progress) async throws -> Success
+    ) async throws -> Success {
+        let progress = Progress(totalUnitCount: 0)
+        // Foundation's progress tells nobody of its changes on this platform.
+        let drawing = Task { [self] in
+            while !Task.isCancelled {
+                update(progress.totalUnitCount > 0 ? progress.fractionCompleted : 0)
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        defer { drawing.cancel() }
+        let success = try await call(progress)
+        update(1)
+        return success
+    }
+
     /// The bar as text, such as `saving  [######------]  50 %`.
-    static func text(_ label: String, percent: Int) -> String {
+    package static func text(_ label: String, percent: Int) -> String {
         let full = width * percent / 100
         let bar = String(repeating: "#", count: full) + String(repeating: "-", count: width - full)
         let number = String(percent)

@@ -1,0 +1,39 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// A package of its own, so that nobody who depends on swift-cloudkit resolves or builds it.
+//
+// One library per area, one executable that runs them all. To add an area: a target here, and a line
+// in Sources/bench/Areas.swift.
+
+let cloudKitPackage = "swift-cloudkit"
+
+let harness: Target.Dependency = "BenchmarkHarness"
+// Brings CloudKitWire, which is no product of its own.
+let webClient: Target.Dependency = .product(name: "CloudKitWebClient", package: cloudKitPackage)
+
+let package = Package(
+    name: "swift-cloudkit-benchmarks",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "bench", targets: ["bench"])],
+    dependencies: [.package(name: cloudKitPackage, path: "..")],
+    targets: [
+        .target(name: "BenchmarkHarness"),
+        .target(name: "WireBenchmarks", dependencies: [harness, webClient]),
+        .executableTarget(name: "bench", dependencies: [harness, "WireBenchmarks"]),
+        .testTarget(name: "BenchmarkHarnessTests", dependencies: [harness]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// The features that swift-cloudkit itself is written in; its manifest says what each does.
+for target in package.targets {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("ImmutableWeakCaptures"),
+    ]
+}

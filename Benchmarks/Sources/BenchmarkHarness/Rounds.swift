@@ -1,0 +1,71 @@
+/// How often and how long work is measured.
+///
+/// Subject and floor take turns in one process, and each round gives a ratio of its own, so that a
+/// machine that is slower for a while is slower for both.
+public struct Rounds: Sendable {
+    /// The rounds that count; their median is the result.
+    public var count: Int
+    /// Work is repeated within a round until it takes this long.
+    public var shortest: Duration
+    private let now: @Sendable () -> Duration
+
+    /// Makes rounds that are timed by a clock.
+    public init<C: Clock>(
+        count: Int = 15,
+        shortest: Duration = .milliseconds(20),
+        clock: C = ContinuousClock()
+    ) where C.Duration == Duration {
+        self.count = count
+        self.shortest = shortest
+        let start = clock.now
+        now = { start.duration(to: clock.now) }
+    }
+
+    /// Measures two pieces of work against each other.
+    public func compare(_ subject: Work, with floor: Work) async throws -> Comparison {
+        // Finding the repetitions is the warm-up: caches fill and allocators settle.
+        let subjectCalls = try await calls(toFill: shortest, with: subject)
+        let floorCalls = try await calls(toFill: shortest, with: floor)
+        var rounds: [Comparison.Round] = []
+        for index in 0..<count {
+            // Who goes first alternates: what the first leaves behind is paid by the second.
+            let subjectFirst = index.isMultiple(of: 2)
+            let early =
+                subjectFirst
+                ? try await seconds(of: subject, calls: subjectCalls)
+                : try await seconds(of: floor, calls: floorCalls)
+            let late =
+                subjectFirst
+                ? try await seconds(of: floor, calls: floorCalls)
+                : try await seconds(of: subject, calls: subjectCalls)
+            rounds.append(
+                subjectFirst
+                    ? Comparison.Round(subject: early, floor: late)
+                    : Comparison.Round(subject: late, floor: early)
+            )
+        }
+        return Comparison(subject: subject.name, floor: floor.name, rounds: rounds)
+    }
+
+    /// Doubles the number of calls until they take long enough.
+    private func calls(toFill shortest: Duration, with work: Work) async throws -> Int {
+        var calls = 1
+        while try await duration(of: work, calls: calls) < shortest, calls < 1 << 30 {
+            calls *= 2
+        }
+        return calls
+    }
+
+    /// Seconds per unit.
+    private func seconds(of work: Work, calls: Int) async throws -> Double {
+        try await duration(of: work, calls: calls) / .seconds(1) / (Double(calls) * work.units)
+    }
+
+    private func duration(of work: Work, calls: Int) async throws -> Duration {
+        let start = now()
+        for _ in 0..<calls {
+            try await work.body()
+        }
+        return now() - start
+    }
+}

@@ -1,0 +1,19 @@
+import BenchmarkHarness
+import Foundation
+
+/// `bench [AREA …]`: measures, one line per bar on standard output, details on standard error.
+@main
+enum Bench {
+    static func main() async {
+        let runner = Runner(
+            areas: areas,
+            report: { write($0, to: .standardOutput) },
+            explain: { write($0, to: .standardError) }
+        )
+        exit(await runner.run(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    private static func write(_ line: String, to handle: FileHandle) {
+        handle.write(Data((line + "\n").utf8))
+    }
+}

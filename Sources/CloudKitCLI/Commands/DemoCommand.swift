@@ -1,0 +1,81 @@
+import ArgumentParser
+import CloudKitServer
+import Foundation
+import Logging
+
+/// Shows the main job from end to end: nested values saved, shared between two devices, read back.
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Save the world's time zones as one graph, and share it between two devices.",
+        discussion: """
+            Starts a server on a free port with its data in a temporary folder, and lets two \
+            devices of one user save, fetch, change and merge over HTTP. Every step is checked.
+            """
+    )
+
+    @Flag(help: "Print the report as JSON on standard output.")
+    var json = false
+
+    @Flag(help: "Leave the server running at the end, and say how to reach it.")
+    var keepServing = false
+
+    @Option(help: "The folder of the IANA time zone database.")
+    var zoneinfo = TimeZoneTables.directory
+
+    func run() async throws {
+        let tables: TimeZoneTables
+        do {
+            tables = try TimeZoneTables(directory: zoneinfo)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("cloudkit-demo-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await serve(from: folder) { access in
+            let report = try await DemoRun(access: access, tables: tables).run()
+            print(json ? try report.json() : report.text)
+            guard keepServing else { return }
+            Self.say("The server goes on at \(access.url), until Ctrl-C. To reach it:")
+            Self.say(access.environment(of: access.users.first))
+            try await Self.forever()
+        }
+    }
+
+    private func serve(
+        from folder: URL,
+        _ body: (ServerAccess) async throws -> Void
+    ) async throws {
+        var logger = Logger(label: "cloudkit")
+        logger.logLevel = .critical
+        let server = try CloudServer(
+            configuration: .init(directory: folder.path),
+            logger: logger
+        )
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await server.run() }
+            let access = try await ServerAccess(
+                server.service,
+                url: try await server.url(),
+                container: "iCloud.demo",
+                apiToken: nil,
+                users: ["Ada"]
+            )
+            Self.say("Server at \(access.url), data in \(folder.path)")
+            try await body(access)
+            group.cancelAll()
+        }
+    }
+
+    /// Tells a person, not a program.
+    static func say(_ text: String) {
+        FileHandle.standardError.write(Data((text + "\n").utf8))
+    }
+
+    /// Sleeps until the process is stopped.
+    private static func forever() async throws {
+        while true { try await Task.sleep(for: .seconds(3600)) }
+    }
+}

@@ -1,0 +1,193 @@
+import CloudKit
+import CloudKitCodable
+import CloudKitExtras
+import CloudKitWebClient
+import Foundation
+
+/// The demonstration's steps, each of which checks what it shows.
+struct DemoRun {
+    private let transport: CountingTransport
+    private let tables: TimeZoneTables
+    private let deviceA: CKDatabase
+    private let deviceB: CKDatabase
+    private let zoneID = CKRecordZone.ID(zoneName: "Atlas")
+    private let clock = ContinuousClock()
+
+    /// Makes two devices of the server's first user, which share nothing but the server.
+    init(access: ServerAccess, tables: TimeZoneTables) throws {
+        guard let user = access.users.first else { throw DemoError("The server has no user") }
+        let transport = CountingTransport(HTTPTransport())
+        self.transport = transport
+        self.tables = tables
+        deviceA =
+            CKContainer(client: access.client(of: user, transport: transport))
+            .privateCloudDatabase
+        deviceB =
+            CKContainer(client: access.client(of: user, transport: transport))
+            .privateCloudDatabase
+    }
+
+    /// Runs all steps.
+    func run() async throws -> DemoReport {
+        let start = clock.now
+        let atlas = Atlas(tables)
+        let saved = try await save(atlas)
+        let fetched = try await fetch(expecting: atlas)
+        try await changeOne(fetched)
+        let conflicts = try await collide(fetched)
+        return DemoReport(
+            countries: atlas.countries.count,
+            timeZones: Set(atlas.countries.flatMap(\.timeZones).map(\.name)).count,
+            records: saved.records,
+            requests: transport.requests,
+            equal: true,
+            conflictsResolved: conflicts,
+            seconds: (clock.now - start).seconds,
+            recordsSavedPerSecond: Double(saved.records) / saved.time.seconds,
+            recordsFetchedPerSecond: Double(fetched.records.count) / fetched.time.seconds
+        )
+    }
+
+    // MARK: Device A saves the graph
+
+    private func save(_ atlas: Atlas) async throws -> (records: Int, time: Duration) {
+        try await deviceA.save(CKRecordZone(zoneID: zoneID))
+        let start = clock.now
+        let graph = try await ProgressLine("Device A saves the graph  ").follow { progress in
+            try await deviceA.save(atlas, in: zoneID, progress: progress)
+        }
+        return (graph.records.count, clock.now - start)
+    }
+
+    // MARK: Device B fetches the zone's changes and decodes the graph
+
+    private struct Fetched {
+        var graph: CloudKitGraph<Atlas>
+        var records: [CKRecord]
+        var tokenA: CKServerChangeToken
+        var time: Duration
+    }
+
+    private func fetch(expecting atlas: Atlas) async throws -> Fetched {
+        let bar = ProgressLine("Device B fetches the graph")
+        let start = clock.now
+        let changes = try await changes(on: deviceB, since: nil)
+        let rootID = CKRecord.ID(recordName: Atlas.name, zoneID: zoneID)
+        let root = try CloudKitGraphDecoder().decode(
+            Atlas.self,
+            from: changes.records,
+            root: rootID
+        )
+        let time = clock.now - start
+        bar.update(1)
+        guard root.countries == atlas.countries else {
+            throw DemoError("Device B's countries differ from device A's")
+        }
+        guard let original = atlas.source.fileURL, let copy = root.source.fileURL,
+            try Data(contentsOf: original) == Data(contentsOf: copy)
+        else { throw DemoError("Device B's file differs from device A's") }
+        // From here on A asks only for what is new.
+        let tokenA = try await self.changes(on: deviceA, since: nil).token
+        return Fetched(
+            graph: CloudKitGraph(root: root, rootID: rootID, records: changes.records),
+            records: changes.records,
+            tokenA: tokenA,
+            time: time
+        )
+    }
+
+    private func changes(
+        on device: CKDatabase,
+        since token: CKServerChangeToken?
+    ) async throws -> (records: [CKRecord], token: CKServerChangeToken) {
+        var records: [CKRecord] = []
+        var token = token
+        while true {
+            let page = try await device.recordZoneChanges(inZoneWith: zoneID, since: token)
+            records += try page.modificationResultsByID.values.map { try $0.get().record }
+            token = page.changeToken
+            if !page.moreComing { return (records, page.changeToken) }
+        }
+    }
+
+    // MARK: Device B changes one nested value
+
+    private func changeOne(_ fetched: Fetched) async throws {
+        var graph = fetched.graph
+        guard let place = graph.root.countries.firstIndex(where: { !$0.timeZones.isEmpty }) else {
+            throw DemoError("No country has a time zone")
+        }
+        // Other countries may share the zone: all of them see the same value.
+        let name = graph.root.countries[place].timeZones[0].name
+        graph.root.editTimeZone(name) { $0.comments = "edited by device B" }
+        try await deviceB.save(&graph)
+        let news = try await changes(on: deviceA, since: fetched.tokenA).records
+        guard news.map(\.recordID.recordName) == [name],
+            news.first?["comments"] == "edited by device B"
+        else {
+            throw DemoError(
+                "Device A received \(news.map(\.recordID.recordName)) instead of \(name) alone"
+            )
+        }
+        DemoCommand.say("  Device B changed \(name); device A received exactly that record")
+    }
+
+    // MARK: Both change the same record
+
+    private func collide(_ fetched: Fetched) async throws -> Int {
+        guard let country = fetched.graph.root.countries.first else {
+            throw DemoError("There is no country")
+        }
+        let recordID = CKRecord.ID(recordName: country.recordName, zoneID: zoneID)
+        let first = try await deviceA.record(for: recordID)
+        let second = try await deviceB.record(for: recordID)
+        first["name"] = "\(country.name) (A)"
+        second["name"] = "\(country.name) (B)"
+        try await deviceA.save(first)
+        var resolved = 0
+        do {
+            try await deviceB.save(second)
+        } catch let error as CKError where error.code == .serverRecordChanged {
+            guard let server = error.serverRecord, let client = error.clientRecord,
+                let theirs: String = server["name"], let mine: String = client["name"]
+            else { throw DemoError("The conflict does not carry both records") }
+            server["name"] =
+                "\(country.name) (\(theirs.suffix(2).first ?? "?") and "
+                + "\(mine.suffix(2).first ?? "?"))"
+            try await deviceB.save(server)
+            resolved += 1
+        }
+        let (onA, onB) = (
+            try await deviceA.record(for: recordID), try await deviceB.record(for: recordID)
+        )
+        guard resolved == 1, onA.recordChangeTag == onB.recordChangeTag,
+            onA["name"] == "\(country.name) (A and B)", onB["name"] == "\(country.name) (A and B)"
+        else { throw DemoError("The devices do not agree after the conflict") }
+        DemoCommand.say(
+            "  Both changed \(country.recordName); device B got serverRecordChanged, merged, saved"
+        )
+        return resolved
+    }
+}
+
+extension Atlas {
+    /// Changes a time zone wherever it stands.
+    fileprivate mutating func editTimeZone(
+        _ name: String,
+        _ edit: (inout TimeZoneEntry) -> Void
+    ) {
+        for country in countries.indices {
+            for zone in countries[country].timeZones.indices
+            where countries[country].timeZones[zone].name == name {
+                edit(&countries[country].timeZones[zone])
+            }
+        }
+    }
+}
+
+extension Duration {
+    /// The duration in seconds.
+    var seconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}

@@ -1,0 +1,50 @@
+public import CloudKit
+
+/// Reads a `Codable` value from a record.
+///
+/// ```swift
+/// let record = try await database.record(for: recordID)
+/// let person = try CloudKitRecordDecoder().decode(Person.self, from: record)
+/// ```
+///
+/// It reads fields in every form in which this module, or the library whose API this is, ever wrote
+/// them. The keys `cloudKitSystemFields` and `cloudKitIdentifier` are read from the record itself.
+final public class CloudKitRecordDecoder: Sendable {
+    /// What `init(from:)` of the values can ask for.
+    public let userInfo: [CodingUserInfoKey: any Sendable]
+
+    /// Makes a decoder.
+    public init() {
+        userInfo = [:]
+    }
+
+    /// Makes a decoder whose values can ask for something.
+    public init(userInfo: [CodingUserInfoKey: any Sendable]) {
+        self.userInfo = userInfo
+    }
+
+    /// Reads a value from a record.
+    ///
+    /// - Throws: `DecodingError` with the path to the field, and a message that says which record
+    ///   and field, what was expected and what was found.
+    public func decode<T>(_ type: T.Type, from record: CKRecord) throws -> T where T: Decodable {
+        let model = type as? any CloudKitModel.Type
+        let decoding = RecordDecoding(
+            record: record,
+            forms: model == nil ? .original : .native,
+            userInfo: userInfo,
+            options: model?.fields.byKey ?? [:]
+        )
+        return try decoding.whole(type)
+    }
+}
+
+extension RecordDecoding {
+    /// Decodes the value whose record this is.
+    func whole<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if FieldKind.of(type) == .other || type is any CloudKitModel.Type {
+            return try Value(from: self)
+        }
+        return try value(type, field(RecordEncoding.valueKey))
+    }
+}

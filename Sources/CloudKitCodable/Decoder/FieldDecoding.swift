@@ -1,0 +1,131 @@
+import CloudKit
+import Foundation
+
+/// The decoding of what one field, or one element of a field's list, holds.
+struct FieldDecoding: Decoder {
+    let object: Any
+    let field: RecordField
+    let record: RecordDecoding
+    /// The position in the field's list.
+    var index: Int?
+
+    var userInfo: [CodingUserInfoKey: Any] { record.userInfo }
+
+    var codingPath: [any CodingKey] {
+        record.codingPath + [field.key] + (index.map { [PathKey(index: $0)] } ?? [])
+    }
+
+    // MARK: Decoder
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        try structure([String: String].self).container(keyedBy: type)
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        if let list = object as? [Any] {
+            return FieldUnkeyedDecodingContainer(list: list, decoding: self)
+        }
+        return try structure([String].self).unkeyedContainer()
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer {
+        FieldSingleValueDecodingContainer(decoding: self)
+    }
+
+    /// The decoder of the JSON that the field holds.
+    private func structure(_ expected: Any.Type) throws -> any Decoder {
+        guard let data = object as? Data else { throw mismatch(expected) }
+        return try record.decodeJSON(JSONStructure.self, data, field).decoder
+    }
+
+    /// Takes the decoder out of a JSON decoder, for a value that is already being decoded.
+    private struct JSONStructure: Decodable {
+        let decoder: any Decoder
+
+        init(from decoder: any Decoder) {
+            self.decoder = decoder
+        }
+    }
+
+    // MARK: Values
+
+    /// Whether a field holds what an optional without a value was stored as.
+    static func isNull(_ object: Any?) -> Bool {
+        guard let object else { return true }
+        return (object as? Data) == Data("null".utf8)
+    }
+
+    /// The object as a scalar, or the scalar in JSON bytes.
+    func scalar<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if let value = FieldScalar.value(object, as: type) { return value }
+        if let data = object as? Data { return try record.decodeJSON(type, data, field) }
+        throw mismatch(type)
+    }
+
+    /// The object as a value, in every form in which the type was ever stored.
+    func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if Value.self == Data.self || Value.self == String.self || Value.self == Date.self,
+            let value = object as? Value
+        {
+            return value
+        }
+        if let known = try known(type) { return known }
+        if let data = object as? Data, record.forms == .original || FieldKind.of(type) == .model {
+            return try json(type, data)
+        }
+        do {
+            return try Value(from: self)
+        } catch let error as DecodingError {
+            throw placed(error)
+        }
+    }
+
+    /// An error of JSON within the field names the whole path.
+    private func placed(_ error: DecodingError) -> DecodingError {
+        let prefix = codingPath
+        let path = error.path
+        let isPlaced =
+            path.count >= prefix.count - 1
+            && zip(prefix, path).allSatisfy { $0.stringValue == $1.stringValue }
+        if isPlaced { return error }
+        let place = "\(CodingProblem.place(record.record)), field \(field.name)"
+        return error.placed(below: prefix, place)
+    }
+
+    /// JSON first, as it was written; a value that is stored as raw bytes is none.
+    private func json<Value: Decodable>(_ type: Value.Type, _ data: Data) throws -> Value {
+        do {
+            return try record.decodeJSON(type, data, field)
+        } catch {
+            if FieldKind.of(type) == .other, let value = try? Value(from: self) { return value }
+            throw error
+        }
+    }
+
+    func mismatch(_ type: Any.Type) -> DecodingError {
+        .typeMismatch(
+            type,
+            .init(
+                codingPath: codingPath,
+                debugDescription: CodingProblem.mismatch(
+                    type,
+                    object,
+                    field.name,
+                    record.record
+                )
+            )
+        )
+    }
+}
+
+extension DecodingError {
+    /// The keys to where it happened.
+    var path: [any CodingKey] {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context),
+            .keyNotFound(_, let context), .dataCorrupted(let context):
+            context.codingPath
+        @unknown default: []
+        }
+    }
+}

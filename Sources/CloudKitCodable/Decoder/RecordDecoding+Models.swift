@@ -1,0 +1,89 @@
+import CloudKit
+
+// Models within a model: values of other records.
+extension RecordDecoding {
+    /// The model that a field refers to.
+    func model<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
+        guard let graph, let modelType = type as? any CloudKitModel.Type else {
+            throw missing(field)
+        }
+        guard let target = try target(field) else {
+            if let data = object(field) as? Data, let type = type as? any Decodable.Type,
+                let value = try decodeJSON(type, data, field) as? Value
+            {
+                return value
+            }
+            throw hasValue(field)
+                ? mismatch(CKRecord.Reference.self, object(field), field) : missing(field)
+        }
+        let place = location.appending(field.key)
+        guard let value = try graph.value(modelType, for: target, at: place) as? Value else {
+            throw graph.missing(modelType, target, place)
+        }
+        return value
+    }
+
+    /// The model that a field refers to; nil when its record is not there.
+    func modelIfPresent<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value? {
+        do {
+            return try model(type, field)
+        } catch let error as CloudKitGraphError
+            where error.code == .missingRecord
+            && error.codingPath.count == location.path.count + 1
+        {
+            return nil
+        }
+    }
+
+    /// The models that a field refers to, or that refer to this record.
+    func models<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
+        guard let graph, let list = type as? any ModelList.Type else { throw missing(field) }
+        let modelType = list.modelType
+        if let data = object(field) as? Data, let type = type as? any Decodable.Type,
+            let value = try decodeJSON(type, data, field) as? Value
+        {
+            return value
+        }
+        var models: [any CloudKitModel] = []
+        for (index, target) in try targets(field, modelType).enumerated() {
+            let place = location.appending(field.key, index: index)
+            if let model = try graph.value(modelType, for: target, at: place) {
+                models.append(model)
+            } else if graph.missing == .fail {
+                throw graph.missing(modelType, target, place)
+            }
+        }
+        guard let value = list.list(of: models) as? Value else {
+            throw mismatch(type, object(field), field)
+        }
+        return value
+    }
+
+    private func target(_ field: RecordField) throws -> CKRecord.ID? {
+        if case .children(let name, _, _)? = field.options?.relation {
+            return graph?.children(of: record.recordID, via: name).first?.recordID
+        }
+        return (object(field) as? CKRecord.Reference)?.recordID
+    }
+
+    private func targets(
+        _ field: RecordField,
+        _ modelType: any CloudKitModel.Type
+    ) throws -> [CKRecord.ID] {
+        if case .children(let name, _, _)? = field.options?.relation {
+            return (graph?.children(of: record.recordID, via: name) ?? [])
+                .filter { $0.recordType == modelType.recordType }
+                .map(\.recordID)
+        }
+        guard let object = object(field) else { throw missing(field) }
+        guard let list = object as? [Any] else {
+            throw mismatch([CKRecord.Reference].self, object, field)
+        }
+        return try list.map { element in
+            guard let reference = element as? CKRecord.Reference else {
+                throw mismatch([CKRecord.Reference].self, object, field)
+            }
+            return reference.recordID
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import CloudKit
+import Foundation
+
+// The hot path: a scalar comes out of its field through the typed subscript, unboxed.
+extension RecordDecoding {
+    /// The scalar under a key.
+    @inline(__always)
+    func scalar<Value: CKRecordValueProtocol>(
+        _ type: Value.Type,
+        _ key: some CodingKey
+    ) throws -> Value {
+        if options == nil, let value = record.field(key.stringValue, as: type) { return value }
+        return try checkedScalar(type, field(key))
+    }
+
+    /// The scalar under a key; nil when there is none.
+    @inline(__always)
+    func scalarIfPresent<Value: CKRecordValueProtocol>(
+        _ type: Value.Type,
+        _ key: some CodingKey
+    ) throws -> Value? {
+        if options == nil, let value = record.field(key.stringValue, as: type) { return value }
+        let field = field(key)
+        return isNil(field) ? nil : try checkedScalar(type, field)
+    }
+
+    /// The scalar in a field, whatever form it has there.
+    func checkedScalar<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
+        if field.options?.storage == .recordName || field.name == _CKIdentifierKeyName,
+            let name = record.recordID.recordName as? Value
+        {
+            return name
+        }
+        guard hasValue(field), let object = object(field) else { throw missing(field) }
+        if let value = FieldScalar.value(object, as: type) { return value }
+        if field.options?.storage == .json, let data = object as? Data,
+            let decodable = type as? any Decodable.Type,
+            let value = try decodeJSON(decodable, data, field) as? Value
+        {
+            return value
+        }
+        throw mismatch(type, object, field)
+    }
+
+    // MARK: Errors
+
+    /// The error for a field that has no value.
+    func missing(_ field: RecordField) -> DecodingError {
+        let message =
+            field.options?.storage == .ignored
+            ? """
+            \(CodingProblem.place(record)): an ignored property is not in the record; make it \
+            optional
+            """
+            : CodingProblem.missing(field.name, record)
+        return .keyNotFound(field.key, .init(codingPath: codingPath, debugDescription: message))
+    }
+
+    /// The error for a field that holds something else than what is asked for.
+    func mismatch(_ type: Any.Type, _ object: Any?, _ field: RecordField) -> DecodingError {
+        .typeMismatch(
+            type,
+            .init(
+                codingPath: codingPath + [field.key],
+                debugDescription: CodingProblem.mismatch(type, object, field.name, record)
+            )
+        )
+    }
+
+    /// The error for a field whose value is of the right type and makes no sense.
+    func corrupted(_ field: RecordField, _ problem: String) -> DecodingError {
+        .dataCorrupted(
+            .init(
+                codingPath: codingPath + [field.key],
+                debugDescription:
+                    "\(CodingProblem.place(record)), field \(field.name): \(problem)"
+            )
+        )
+    }
+}

@@ -1,0 +1,153 @@
+import CloudKit
+import Foundation
+
+// Everything that is not a scalar, by type, in every form in which it was ever stored.
+extension RecordDecoding {
+    /// The value under a key.
+    func value<Value: Decodable>(_ type: Value.Type, _ key: some CodingKey) throws -> Value {
+        if options == nil, let value = simple(type, key) { return value }
+        return try value(type, field(key))
+    }
+
+    /// The value under a key; nil when there is none.
+    func valueIfPresent<Value: Decodable>(
+        _ type: Value.Type,
+        _ key: some CodingKey
+    ) throws -> Value? {
+        if options == nil, let value = simple(type, key) { return value }
+        let field = field(key)
+        if isNil(field) { return nil }
+        if graph?.missing == .omit, FieldKind.of(type) == .model {
+            return try modelIfPresent(type, field)
+        }
+        return try value(type, field)
+    }
+
+    /// A date or data, which are in most records.
+    @inline(__always)
+    private func simple<Value>(_ type: Value.Type, _ key: some CodingKey) -> Value? {
+        if Value.self == Date.self {
+            return record.field(key.stringValue, as: Date.self).map {
+                unsafeBitCast($0, to: Value.self)
+            }
+        }
+        if Value.self == Data.self, key.stringValue != _CKSystemFieldsKeyName {
+            return record.field(key.stringValue, as: Data.self).map {
+                unsafeBitCast($0, to: Value.self)
+            }
+        }
+        return nil
+    }
+
+    /// The value in a field.
+    func value<Value: Decodable>(_ type: Value.Type, _ field: RecordField) throws -> Value {
+        if Value.self == Data.self, field.name == _CKSystemFieldsKeyName {
+            return unsafeBitCast(SystemFieldsArchive.data(of: record), to: Value.self)
+        }
+        if let options = field.options {
+            switch options.storage {
+            case .recordName: return try recordName(type, field)
+            case .asset: return try fileValue(type, field)
+            case .ignored: throw missing(field)
+            case .json:
+                if let data = object(field) as? Data { return try decodeJSON(type, data, field) }
+            case .automatic, .encrypted: break
+            }
+        }
+        switch FieldKind.of(type) {
+        case .model where graph != nil: return try model(type, field)
+        case .modelList where graph != nil: return try models(type, field)
+        case .nativeField: return try native(type, field)
+        default: break
+        }
+        guard let object = object(field) else { throw missing(field) }
+        return try FieldDecoding(object: object, field: field, record: self).value(type)
+    }
+
+    private func native<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
+        let object = object(field)
+        guard let type = type as? any NativeField.Type,
+            let value = type.field(from: object) as? Value
+        else {
+            throw object == nil ? missing(field) : mismatch(type, object, field)
+        }
+        return value
+    }
+
+    /// The record's name as the value of a property.
+    private func recordName<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
+        let name = record.recordID.recordName
+        if let value = name as? Value { return value }
+        if Value.self == UUID.self, let value = UUID(uuidString: name) as? Value { return value }
+        throw corrupted(field, "the record's name is not a \(type)")
+    }
+
+    // MARK: JSON and files
+
+    /// A value from JSON bytes.
+    func decodeJSON<Value: Decodable>(
+        _ type: Value.Type,
+        _ data: Data,
+        _ field: RecordField
+    ) throws -> Value {
+        do {
+            return try json.decode(type, from: data)
+        } catch let error as DecodingError {
+            throw error.placed(
+                below: codingPath + [field.key],
+                "\(CodingProblem.place(record)), field \(field.name)"
+            )
+        }
+    }
+
+    /// A value that is stored as a file, or inline when it was small.
+    private func fileValue<Value: Decodable>(
+        _ type: Value.Type,
+        _ field: RecordField
+    ) throws -> Value {
+        let companion = record.object(forKey: field.name + RecordEncoding.assetSuffix)
+        guard let object = companion ?? object(field) else { throw missing(field) }
+        let data: Data
+        if let asset = object as? CKAsset {
+            data = try contents(of: asset, field)
+        } else if let bytes = object as? Data {
+            data = bytes
+        } else {
+            throw mismatch(type, object, field)
+        }
+        if Value.self == Data.self { return unsafeBitCast(data, to: Value.self) }
+        return try decodeJSON(type, data, field)
+    }
+
+    /// The bytes of an asset's file.
+    func contents(of asset: CKAsset, _ field: RecordField) throws -> Data {
+        guard let file = asset.fileURL else {
+            throw corrupted(field, "the asset was not downloaded; fetch the record with this key")
+        }
+        do {
+            return try Data(contentsOf: file)
+        } catch {
+            throw corrupted(field, "the asset's file cannot be read: \(error)")
+        }
+    }
+}
+
+extension DecodingError {
+    /// The same error with a longer path and a message that says where.
+    func placed(below prefix: [any CodingKey], _ place: String) -> DecodingError {
+        func context(_ inner: Context) -> Context {
+            Context(
+                codingPath: prefix + inner.codingPath,
+                debugDescription: "\(place): \(inner.debugDescription)",
+                underlyingError: inner.underlyingError
+            )
+        }
+        return switch self {
+        case .typeMismatch(let type, let inner): .typeMismatch(type, context(inner))
+        case .valueNotFound(let type, let inner): .valueNotFound(type, context(inner))
+        case .keyNotFound(let key, let inner): .keyNotFound(key, context(inner))
+        case .dataCorrupted(let inner): .dataCorrupted(context(inner))
+        @unknown default: self
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import CloudKit
+import Foundation
+
+/// The decoding of one value from one record.
+final class RecordDecoding: Decoder {
+    let record: CKRecord
+    let forms: CloudKitRecordForms
+    let sendableUserInfo: [CodingUserInfoKey: any Sendable]
+    let graph: GraphDecoding?
+
+    /// Where the value stands in the graph.
+    let location: CodingLocation
+
+    /// What the model says of its properties; nil when it says nothing, which makes fields fast.
+    let options: [String: CloudKitField]?
+
+    /// Made once for the record's values that are JSON.
+    private(set) lazy var json = JSONDecoder.fields(sendableUserInfo)
+
+    init(
+        record: CKRecord,
+        forms: CloudKitRecordForms,
+        userInfo: [CodingUserInfoKey: any Sendable] = [:],
+        options: [String: CloudKitField] = [:],
+        graph: GraphDecoding? = nil,
+        location: CodingLocation = .root
+    ) {
+        self.record = record
+        self.forms = forms
+        sendableUserInfo = userInfo
+        self.options = options.isEmpty ? nil : options
+        self.graph = graph
+        self.location = location
+    }
+
+    /// The keys that led from the root of the graph to this record.
+    var codingPath: [any CodingKey] { location.path }
+
+    var userInfo: [CodingUserInfoKey: Any] { sendableUserInfo }
+
+    // MARK: Decoder
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(RecordKeyedDecodingContainer<Key>(decoding: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try decoder(for: RecordEncoding.valueKey).unkeyedContainer()
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer {
+        RecordSingleValueDecodingContainer(decoding: self)
+    }
+
+    /// A decoder of what is in a field.
+    func decoder(for key: some CodingKey) throws -> FieldDecoding {
+        let field = field(key)
+        guard let object = object(field) else { throw missing(field) }
+        return FieldDecoding(object: object, field: field, record: self)
+    }
+
+    // MARK: Fields
+
+    /// The field of a coding key.
+    func field(_ key: some CodingKey) -> RecordField {
+        let options = options?[key.stringValue]
+        return RecordField(name: options?.name ?? key.stringValue, key: key, options: options)
+    }
+
+    /// Where a field's value is.
+    func store(_ field: RecordField) -> any CKRecordKeyValueSetting {
+        if field.options?.storage == .encrypted { return record.encryptedValues }
+        return record
+    }
+
+    /// What a field holds; nil when it is empty.
+    func object(_ field: RecordField) -> (any CKRecordValue)? {
+        store(field).object(forKey: field.name)
+    }
+
+    /// Whether there is something to decode for a property.
+    func hasValue(_ field: RecordField) -> Bool {
+        if field.name == _CKSystemFieldsKeyName || field.name == _CKIdentifierKeyName {
+            return true
+        }
+        switch field.options?.storage {
+        case .recordName?: return true
+        case .ignored?: return false
+        case .asset?:
+            return object(field) != nil
+                || record.object(forKey: field.name + RecordEncoding.assetSuffix) != nil
+        default: break
+        }
+        if case .children(let name, _, _)? = field.options?.relation, let graph {
+            return !graph.children(of: record.recordID, via: name).isEmpty
+        }
+        return object(field) != nil
+    }
+
+    /// Whether a property is nil in the record.
+    func isNil(_ field: RecordField) -> Bool {
+        !hasValue(field) || FieldDecoding.isNull(object(field))
+    }
+
+    /// The keys of the fields that have a value.
+    var allKeys: [String] {
+        var keys = Set(record.allKeys())
+        for (key, field) in options ?? [:] {
+            keys.remove(field.name ?? key)
+            if hasValue(self.field(PathKey(key))) { keys.insert(key) }
+        }
+        return keys.sorted()
+    }
+
+    /// Whether the record has no fields at all.
+    var isEmpty: Bool { record.allKeys().isEmpty && record.encryptedValues.allKeys().isEmpty }
+}
+
+extension JSONDecoder {
+    /// A decoder of fields that are JSON.
+    static func fields(_ userInfo: [CodingUserInfoKey: any Sendable]) -> JSONDecoder {
+        let decoder = JSONDecoder()
+        if !userInfo.isEmpty { decoder.userInfo = userInfo }
+        return decoder
+    }
+}

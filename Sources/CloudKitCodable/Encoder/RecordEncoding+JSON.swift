@@ -1,0 +1,68 @@
+import CloudKit
+import Foundation
+
+extension RecordEncoding {
+    /// The most bytes that one value of a record may take.
+    static let largestValue = 1_000_000
+
+    /// Stores a value as JSON bytes.
+    func storeJSON<Value: Encodable>(of value: Value, _ field: RecordField) throws {
+        let data = try bytes(of: value, field)
+        if baseline == .values, let type = Value.self as? any (Equatable & Decodable).Type,
+            means(data, the: type, in: field)
+        {
+            return
+        }
+        try storeBytes(data, field)
+    }
+
+    /// Stores a gathered container as JSON bytes.
+    func storeJSON(_ tree: FieldTree, _ field: RecordField) throws {
+        try storeBytes(try bytes(of: tree, field), field)
+    }
+
+    /// Stores the JSON bytes of a value.
+    func storeBytes(_ data: Data, _ field: RecordField) throws {
+        guard data.count < Self.largestValue else {
+            throw CloudKitRecordEncodingError.dataFieldTooLarge(key: field.name, size: data.count)
+        }
+        var field = field
+        if field.options?.storage == .json {
+            field = RecordField(name: field.name, key: field.key, options: nil)
+        }
+        try store(data, field)
+    }
+
+    /// A value as JSON.
+    func bytes(of value: some Encodable, _ field: RecordField) throws -> Data {
+        do {
+            return try json.encode(value)
+        } catch EncodingError.invalidValue(let value, let context) {
+            throw EncodingError.invalidValue(
+                value,
+                .init(
+                    codingPath: codingPath + [field.key] + context.codingPath,
+                    debugDescription:
+                        "\(CodingProblem.place(record)): \(context.debugDescription)",
+                    underlyingError: context.underlyingError
+                )
+            )
+        }
+    }
+
+    /// Whether new bytes mean what the bytes in the record mean: dictionaries and sets are written
+    /// in any order.
+    private func means<Value: Equatable & Decodable>(
+        _ data: Data,
+        the type: Value.Type,
+        in field: RecordField
+    ) -> Bool {
+        guard let old = store(field).value(field.name, as: Data.self) else { return false }
+        if old == data { return true }
+        let decoder = JSONDecoder()
+        guard let oldValue = try? decoder.decode(type, from: old),
+            let newValue = try? decoder.decode(type, from: data)
+        else { return false }
+        return oldValue == newValue
+    }
+}

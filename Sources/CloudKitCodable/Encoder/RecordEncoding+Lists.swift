@@ -1,0 +1,79 @@
+import CloudKit
+import Foundation
+
+// A list is a list, or JSON, by the type of its elements alone: empty and full ones are the same
+// type of field.
+extension RecordEncoding {
+    /// Stores an array.
+    func storeList(_ value: some Encodable, _ field: RecordField) throws {
+        guard let list = value as? any EncodableList else { return }
+        guard ListElement(list.elementType, forms) != nil,
+            let objects = try objects(list.elements, list.elementType, field)
+        else { return try storeJSON(of: value, field) }
+        try storeObject(NSArray(array: objects), field)
+    }
+
+    /// Stores a set, in an order that is always the same.
+    func storeSet(_ value: some Encodable, _ field: RecordField) throws {
+        guard let set = value as? any EncodableSet else { return }
+        let sorted = try set.elements
+            .map { (bytes: try bytes(of: $0, field), element: $0) }
+            .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        if forms == .native, ListElement(set.elementType, forms) != nil,
+            let objects = try objects(sorted.map(\.element), set.elementType, field)
+        {
+            try storeObject(NSArray(array: objects), field)
+        } else {
+            let inner = Data(sorted.map(\.bytes).joined(separator: Data(",".utf8)))
+            try storeBytes(Data("[".utf8) + inner + Data("]".utf8), field)
+        }
+    }
+
+    /// The elements as a record's list holds them; nil when one turns out to be a structure.
+    private func objects(
+        _ elements: [any Encodable],
+        _ type: Any.Type,
+        _ field: RecordField
+    ) throws -> [Any]? {
+        var objects: [Any] = []
+        objects.reserveCapacity(elements.count)
+        for element in elements {
+            guard let object = try object(element, field) else { return nil }
+            objects.append(object)
+        }
+        if type == URL.self, Set(objects.map { $0 is CKAsset }).count > 1 {
+            throw error(elements, field.key, "a list holds addresses or files, not both")
+        }
+        return objects
+    }
+
+    /// One element as a list holds it; nil when it is a structure.
+    private func object(_ element: any Encodable, _ field: RecordField) throws -> Any? {
+        switch element {
+        case let string as String: return string
+        case let date as Date: return date
+        case let data as Data: return data
+        case let bool as Bool: return bool
+        case let integer as any FixedWidthInteger: return try signed(integer, field.key)
+        case let double as Double: return double
+        case let float as Float: return Double(float)
+        case let url as URL: return url.isFileURL ? CKAsset(fileURL: url) : url.absoluteString
+        case let identifier as UUID: return identifier.uuidString
+        case let decimal as Decimal: return decimal.text
+        case let native as any NativeField: return native.object
+        case let reference as any ReferenceField: return try target(of: reference, field)
+        case let asset as any CloudKitAssetValue: return try file(of: asset, field)
+        default: return try scalar(element, field)
+        }
+    }
+
+    /// What an element says that it is, when that is a single value.
+    private func scalar(_ element: any Encodable, _ field: RecordField) throws -> Any? {
+        var object: Any?
+        let probe = FieldProbe(path: codingPath + [field.key], userInfo: userInfo) { scalar in
+            if let scalar { object = try self.object(scalar, field) }
+        }
+        try element.encode(to: probe)
+        return probe.isStructure ? nil : object
+    }
+}

@@ -1,0 +1,113 @@
+import CloudKit
+import Foundation
+
+// Values that are objects in a record: references, locations, lists of them, files.
+extension RecordEncoding {
+    /// Stores an object, unless it is what the field holds.
+    func storeObject(_ object: any CKRecordValue, _ field: RecordField) throws {
+        try check(field.name, field.key)
+        let isEncrypted = field.options?.storage == .encrypted
+        if isEncrypted, object is CKAsset || object is CKRecord.Reference {
+            throw error(
+                object,
+                field.key,
+                "CloudKit does not encrypt \(CodingProblem.typeName(of: object)) fields"
+            )
+        }
+        let store = store(field)
+        if baseline == .values, let old = store.object(forKey: field.name), isEqual(old, object) {
+            return
+        }
+        store.setObject(object, forKey: field.name)
+    }
+
+    private func isEqual(_ old: any CKRecordValue, _ new: any CKRecordValue) -> Bool {
+        if let old = old as? CKAsset, let new = new as? CKAsset { return hasSameFile(old, new) }
+        let olds = (old as? [Any])?.compactMap { $0 as? CKAsset } ?? []
+        if !olds.isEmpty, let news = (new as? [Any])?.compactMap({ $0 as? CKAsset }) {
+            return olds.count == news.count && zip(olds, news).allSatisfy(hasSameFile)
+        }
+        if let old = old as? [Any], let new = new as? [Any] {
+            return NSArray(array: old).isEqual(NSArray(array: new))
+        }
+        return (old as? NSObject)?.isEqual(new) ?? false
+    }
+
+    private func hasSameFile(_ old: CKAsset, _ new: CKAsset) -> Bool {
+        if old === new { return true }
+        guard let old = old.fileURL, let new = new.fileURL else { return false }
+        return old == new
+            || FileManager.default.contentsEqual(atPath: old.path, andPath: new.path)
+    }
+
+    /// Stores an address as text, a file as an asset.
+    func store(_ url: URL, _ field: RecordField) throws {
+        if url.isFileURL {
+            try storeObject(CKAsset(fileURL: url), field)
+        } else {
+            try store(url.absoluteString, field)
+        }
+    }
+
+    /// Stores a wrapped native value.
+    func storeNative(_ value: some Encodable, _ field: RecordField) throws {
+        if let object = (value as? any NativeField)?.object {
+            try storeObject(object, field)
+        } else {
+            try clear(field)
+        }
+    }
+
+    /// Stores a reference to a model.
+    func storeReference(_ value: some Encodable, _ field: RecordField) throws {
+        guard let reference = value as? any ReferenceField else { return }
+        try storeObject(try target(of: reference, field), field)
+    }
+
+    /// A reference to a model as a record holds it.
+    func target(of reference: any ReferenceField, _ field: RecordField) throws
+        -> CKRecord.Reference
+    {
+        if let problem = FieldName.problem(recordName: reference.recordName) {
+            throw error(reference, field.key, "cannot refer to the target: \(problem)")
+        }
+        let recordID = CKRecord.ID(
+            recordName: reference.recordName,
+            zoneID: record.recordID.zoneID
+        )
+        return CKRecord.Reference(recordID: recordID, action: reference.action)
+    }
+
+    // MARK: Files
+
+    /// Stores a value of a type with files of its own.
+    func storeAssetValue(_ value: some Encodable, _ field: RecordField) throws {
+        guard let value = value as? any CloudKitAssetValue else { return }
+        try storeObject(try file(of: value, field), field)
+    }
+
+    /// A value of a type with files of its own, as an asset.
+    func file(of value: any CloudKitAssetValue, _ field: RecordField) throws -> CKAsset {
+        try assets.asset(of: try value.encoded(), named: value.filename)
+    }
+
+    /// Stores bytes, or the JSON of a value, beside the record when they are larger than a size.
+    func storeAsset(of value: some Encodable, above size: Int, _ field: RecordField) throws {
+        let data = try (value as? Data) ?? bytes(of: value, field)
+        let isFile = data.count > size
+        let inline = RecordField(name: field.name, key: field.key, options: nil)
+        let file = RecordField(
+            name: size < 0 ? field.name : field.name + Self.assetSuffix,
+            key: field.key,
+            options: nil
+        )
+        if isFile {
+            let name = "\(record.recordID.recordName)-\(field.name)"
+            try storeObject(try assets.asset(of: data, named: name), file)
+        } else {
+            try store(data, inline)
+        }
+        // Of the two fields only one has a value.
+        if size >= 0 { try clear(isFile ? inline : file) }
+    }
+}

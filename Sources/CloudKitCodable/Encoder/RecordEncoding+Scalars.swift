@@ -1,0 +1,94 @@
+import CloudKit
+import Foundation
+
+// The hot path: a scalar goes into its field through the typed subscript, unboxed.
+extension RecordEncoding {
+    /// Stores a scalar under a key.
+    @inline(__always)
+    func store<Value: CKRecordValueProtocol & Encodable & Equatable>(
+        _ value: Value,
+        forKey key: some CodingKey
+    ) throws {
+        if isPlain {
+            let name = key.stringValue
+            try check(name, key)
+            record[name] = value
+        } else {
+            try store(value, field(key))
+        }
+    }
+
+    /// Stores a scalar in a field: only when it differs from what is there, if that is known.
+    func store<Value: CKRecordValueProtocol & Encodable & Equatable>(
+        _ value: Value,
+        _ field: RecordField
+    ) throws {
+        switch field.options?.storage {
+        case nil, .automatic?:
+            try check(field.name, field.key)
+            record.set(value, field.name, unlessEqual: baseline == .values)
+        case .encrypted?:
+            try check(field.name, field.key)
+            record.encryptedValues.set(value, field.name, unlessEqual: baseline == .values)
+        case .asset(let size)?: try storeAsset(of: value, above: size, field)
+        case .json?: try storeJSON(of: value, field)
+        case .recordName?, .ignored?: break
+        }
+    }
+
+    /// Ends with an error for a name that no field can have: the record would end the process.
+    @inline(__always)
+    func check(_ name: String, _ key: some CodingKey) throws {
+        if let problem = FieldName.problem(name, strict: forms == .native) {
+            throw error(name, key, problem)
+        }
+    }
+
+    /// Clears a field, where there is something to clear.
+    func clear(_ field: RecordField) throws {
+        guard baseline != .none else { return }
+        switch field.options?.storage {
+        case .recordName?, .ignored?: return
+        case .encrypted?:
+            try check(field.name, field.key)
+            record.encryptedValues.clear(field.name, unlessAbsent: baseline == .values)
+        case .asset(let size)? where size >= 0:
+            try check(field.name, field.key)
+            record.clear(field.name, unlessAbsent: baseline == .values)
+            record.clear(field.name + Self.assetSuffix, unlessAbsent: baseline == .values)
+        default:
+            try check(field.name, field.key)
+            record.clear(field.name, unlessAbsent: baseline == .values)
+        }
+    }
+
+    /// Clears the field of a key, where there is something to clear.
+    func clear(_ key: some CodingKey) throws {
+        guard baseline != .none else { return }
+        if key.stringValue == _CKSystemFieldsKeyName { return }
+        if let relation = options?[key.stringValue]?.relation, case .children = relation { return }
+        try clear(field(key))
+    }
+
+    /// What the name of the file's field has behind that of the bytes' field.
+    static let assetSuffix = "_asset"
+}
+
+extension CKRecordKeyValueSetting {
+    /// Sets a field, unless it has this value.
+    fileprivate func set<Value: CKRecordValueProtocol & Equatable>(
+        _ value: Value,
+        _ name: String,
+        unlessEqual: Bool
+    ) {
+        if unlessEqual, let old = self.value(name, as: Value.self), old == value { return }
+        let target = self
+        target[name] = value
+    }
+
+    /// Clears a field, unless it has no value.
+    func clear(_ name: String, unlessAbsent: Bool) {
+        if unlessAbsent, object(forKey: name) == nil { return }
+        setObject(nil, forKey: name)
+    }
+}

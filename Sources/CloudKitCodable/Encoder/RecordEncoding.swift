@@ -1,0 +1,143 @@
+import CloudKit
+import Foundation
+
+/// The encoding of one value into one record.
+///
+/// Values go straight into the record, under their coding keys; only containers within containers
+/// are gathered first, because their bytes are known when all is encoded.
+final class RecordEncoding: Encoder {
+    /// What is known of the server's copy, which decides what nil means.
+    enum Baseline {
+        /// Nothing: a new record, in which nil is the absence of a field.
+        case none
+        /// That it exists, but not its values: nil must be sent.
+        case systemFields
+        /// Its values: only what differs is touched.
+        case values
+    }
+
+    private(set) var record: CKRecord
+    private(set) var baseline: Baseline
+    let forms: CloudKitRecordForms
+    let sendableUserInfo: [CodingUserInfoKey: any Sendable]
+    let graph: GraphEncoding?
+
+    /// Where the value stands in the graph.
+    let location: CodingLocation
+
+    /// What the model says of its properties; nil when it says nothing, which makes fields fast.
+    let options: [String: CloudKitField]?
+
+    /// Whether fields are written without a look at the record, the options and the graph.
+    private(set) var isPlain: Bool
+
+    /// Containers within containers, by field.
+    private var trees: [(field: RecordField, tree: FieldTree)] = []
+
+    /// Where the files of assets are written.
+    private(set) lazy var assets = graph?.assets ?? AssetFolder(isRemovedWithObject: false)
+
+    /// Made once for the record's values that become JSON.
+    private(set) lazy var json = JSONEncoder.fields(sendableUserInfo)
+
+    init(
+        record: CKRecord,
+        baseline: Baseline,
+        forms: CloudKitRecordForms,
+        userInfo: [CodingUserInfoKey: any Sendable] = [:],
+        options: [String: CloudKitField] = [:],
+        graph: GraphEncoding? = nil,
+        location: CodingLocation = .root
+    ) {
+        self.record = record
+        self.baseline = baseline
+        self.forms = forms
+        sendableUserInfo = userInfo
+        self.options = options.isEmpty ? nil : options
+        self.graph = graph
+        self.location = location
+        isPlain = baseline != .values && options.isEmpty
+    }
+
+    /// The keys that led from the root of the graph to this record.
+    var codingPath: [any CodingKey] { location.path }
+
+    var userInfo: [CodingUserInfoKey: Any] { sendableUserInfo }
+
+    // MARK: Encoder
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(RecordKeyedEncodingContainer<Key>(encoding: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        tree(for: field(Self.valueKey)).unkeyedContainer()
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        RecordSingleValueEncodingContainer(encoding: self)
+    }
+
+    /// The field of a value that is not keyed: a list, a number, a string.
+    static let valueKey = PathKey("value")
+
+    // MARK: Ending
+
+    /// Stores what had to wait until all was encoded.
+    func finish() throws {
+        while let (field, tree) = trees.popLast() {
+            try storeJSON(tree, field)
+        }
+    }
+
+    /// A container within the record, stored as JSON at the end.
+    func tree(for field: RecordField) -> FieldTree {
+        let tree = FieldTree(path: codingPath + [field.key], userInfo: userInfo)
+        trees.append((field, tree))
+        return tree
+    }
+
+    /// Goes on with the record of archived system fields: the fields that are written already move.
+    func adopt(_ systemFields: CKRecord) {
+        for key in record.allKeys() {
+            systemFields.setObject(record.object(forKey: key), forKey: key)
+        }
+        record = systemFields
+        baseline = .systemFields
+    }
+
+    // MARK: Fields
+
+    /// The field of a coding key.
+    func field(_ key: some CodingKey) -> RecordField {
+        let options = options?[key.stringValue]
+        return RecordField(name: options?.name ?? key.stringValue, key: key, options: options)
+    }
+
+    /// Where a field's value goes.
+    func store(_ field: RecordField) -> any CKRecordKeyValueSetting {
+        if field.options?.storage == .encrypted { return record.encryptedValues }
+        return record
+    }
+
+    /// An error about a value at a key.
+    func error(_ value: Any, _ key: (any CodingKey)?, _ problem: String) -> any Error {
+        EncodingError.invalidValue(
+            value,
+            .init(
+                codingPath: codingPath + (key.map { [$0] } ?? []),
+                debugDescription: "\(CodingProblem.place(record)): \(problem)"
+            )
+        )
+    }
+}
+
+extension JSONEncoder {
+    /// An encoder of fields: the same value is always the same bytes.
+    static func fields(_ userInfo: [CodingUserInfoKey: any Sendable]) -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if !userInfo.isEmpty { encoder.userInfo = userInfo }
+        return encoder
+    }
+}

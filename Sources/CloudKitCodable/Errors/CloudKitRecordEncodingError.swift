@@ -1,0 +1,41 @@
+public import Foundation
+
+/// An error of encoding one record.
+public enum CloudKitRecordEncodingError: Error {
+    /// The value of a key cannot be stored; kept for source compatibility, not thrown.
+    case unsupportedValueForKey(String)
+    /// The system fields are not an archive of a record.
+    case systemFieldsDecode(String)
+    /// References need ``CloudKitGraphEncoder``; kept for source compatibility, not thrown.
+    @available(*, deprecated, message: "Nested values are stored as JSON; graphs make references")
+    case referencesNotSupported(String)
+    /// The bytes of one field leave no room in a record, which holds one megabyte.
+    case dataFieldTooLarge(key: String, size: Int)
+
+    /// What went wrong and what to do.
+    public var localizedDescription: String { message }
+
+    private var message: String {
+        switch self {
+        case .unsupportedValueForKey(let key):
+            "The value of \"\(key)\" cannot be stored in a record."
+        case .systemFieldsDecode(let reason):
+            """
+            The system fields are not an archive made by CKRecord.encodeSystemFields(with:): \
+            \(reason)
+            """
+        case .dataFieldTooLarge(let key, let size):
+            """
+            The value of "\(key)" takes \(size) bytes; a record holds 1 MB. Store it as a file: \
+            conform its type to CloudKitAssetValue.
+            """
+        default:
+            "References are made by CloudKitGraphEncoder."
+        }
+    }
+}
+
+extension CloudKitRecordEncodingError: LocalizedError {
+    /// What went wrong and what to do.
+    public var errorDescription: String? { message }
+}

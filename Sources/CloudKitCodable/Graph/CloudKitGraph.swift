@@ -1,0 +1,50 @@
+public import CloudKit
+
+/// A value made of models, with the records that hold it.
+///
+/// The records are the versions that are known of the server's copies. Edit ``root`` and save the
+/// graph: only records whose values changed are sent, each onto its known version.
+///
+/// ```swift
+/// var graph = try await database.graph(Atlas.self, for: atlasID)
+/// graph.root.countries[0].name = "Österreich"
+/// try await database.save(&graph)
+/// ```
+public struct CloudKitGraph<Root: CloudKitModel> {
+    /// The value; edit it and save the graph.
+    public var root: Root
+
+    /// The identity of the root's record.
+    public let rootID: CKRecord.ID
+
+    /// The records of the graph as they are known, targets of references before their sources.
+    public private(set) var records: [CKRecord]
+
+    /// Keeps the files of assets that were encoded from values for as long as the records live.
+    private var assets: [AssetFolder] = []
+
+    /// Makes a graph of a value and the records that are known of it.
+    public init(root: Root, rootID: CKRecord.ID, records: [CKRecord]) {
+        self.root = root
+        self.rootID = rootID
+        self.records = records
+    }
+
+    /// Takes the records that were saved; the others stay as they were known.
+    ///
+    /// - Parameter isComplete: Whether records that were not reached are deleted.
+    mutating func update(
+        with saved: [CKRecord],
+        of encoded: EncodedGraph,
+        assets folder: AssetFolder,
+        isComplete: Bool
+    ) {
+        var versions = Dictionary(records.map { ($0.recordID, $0) }) { _, later in later }
+        for record in saved { versions[record.recordID] = record }
+        let others = isComplete ? [] : encoded.orphans
+        records = (encoded.records.map(\.recordID) + others).compactMap { versions[$0] }
+        assets.append(folder)
+    }
+}
+
+extension CloudKitGraph: Sendable where Root: Sendable {}

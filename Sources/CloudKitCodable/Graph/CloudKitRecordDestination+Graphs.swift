@@ -1,0 +1,77 @@
+public import CloudKit
+public import Foundation
+
+extension CloudKitRecordDestination {
+    /// Saves a value made of models: one record for each model, joined by references.
+    ///
+    /// ```swift
+    /// let graph = try await database.save(atlas, in: zoneID)
+    /// ```
+    ///
+    /// Requests stay within CloudKit's limits, each of them is atomic, and targets of references go
+    /// before their sources: when a later request fails, what was saved is complete in itself.
+    ///
+    /// - Parameters:
+    ///   - root: The value.
+    ///   - zoneID: The zone of the records.
+    ///   - known: Records that the server has, as they were fetched or saved: only what differs
+    ///     from them is sent.
+    ///   - savePolicy: What is done about records that the server has otherwise.
+    ///   - deletingOrphans: Whether known records that the value does not reach are deleted.
+    ///   - progress: Counts the records that are saved, and cancels the saving when cancelled.
+    /// - Returns: The value with the records as the server has them now.
+    /// - Throws: ``CloudKitGraphError`` before anything is sent; `CKError` of the record that could
+    ///   not be saved, or `CKError.partialFailure` with the errors of several.
+    @discardableResult
+    public func save<Root: CloudKitModel>(
+        _ root: Root,
+        in zoneID: CKRecordZone.ID,
+        onto known: [CKRecord] = [],
+        savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged,
+        deletingOrphans: Bool = false,
+        progress: Progress? = nil
+    ) async throws -> CloudKitGraph<Root> {
+        let rootID = try GraphEncoding.identity(of: root, in: zoneID, at: .root)
+        var graph = CloudKitGraph(root: root, rootID: rootID, records: known)
+        try await save(
+            &graph,
+            savePolicy: savePolicy,
+            deletingOrphans: deletingOrphans,
+            progress: progress
+        )
+        return graph
+    }
+
+    /// Saves what was edited in a graph: only records whose values changed are sent.
+    ///
+    /// When saving fails half way, the graph holds the records that were saved before.
+    ///
+    /// - Parameters:
+    ///   - graph: The graph; afterwards it holds the records as the server has them now.
+    ///   - savePolicy: What is done about records that the server has otherwise.
+    ///   - deletingOrphans: Whether records that the value does not reach any more are deleted.
+    ///   - progress: Counts the records that are saved, and cancels the saving when cancelled.
+    /// - Throws: As ``save(_:in:onto:savePolicy:deletingOrphans:progress:)`` does.
+    public func save<Root: CloudKitModel>(
+        _ graph: inout CloudKitGraph<Root>,
+        savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged,
+        deletingOrphans: Bool = false,
+        progress: Progress? = nil
+    ) async throws {
+        let assets = AssetFolder(isRemovedWithObject: true)
+        let encoder = CloudKitGraphEncoder(zoneID: graph.rootID.zoneID)
+        let encoded = try encoder.encode(graph.root, onto: graph.records, assets: assets)
+        let saver = GraphSaver(destination: self, savePolicy: savePolicy, progress: progress)
+        let (saved, error) = await saver.save(
+            encoded.changed,
+            deleting: deletingOrphans ? encoded.orphans : []
+        )
+        graph.update(
+            with: saved,
+            of: encoded,
+            assets: assets,
+            isComplete: error == nil && deletingOrphans
+        )
+        if let error { throw error }
+    }
+}

@@ -1,0 +1,33 @@
+public import CloudKit
+public import Foundation
+
+extension CloudKitRecordSource {
+    /// Loads a value made of models: one batched request for each level of references.
+    ///
+    /// ```swift
+    /// let graph = try await database.graph(Atlas.self, for: atlasID)
+    /// print(graph.root.countries.count)
+    /// ```
+    ///
+    /// A record that several references lead to is fetched once, and circles of references end.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the root.
+    ///   - rootID: The identity of the root's record.
+    ///   - missingRecords: What is done about references whose records are not there.
+    ///   - progress: Counts the records that are fetched, and cancels the loading when cancelled.
+    /// - Returns: The value, and the records that a later save goes onto.
+    /// - Throws: ``CloudKitGraphError``, the source's errors, or `CancellationError`.
+    public func graph<Root: CloudKitModel>(
+        _ type: Root.Type,
+        for rootID: CKRecord.ID,
+        missingRecords: MissingRecords = .fail,
+        progress: Progress? = nil
+    ) async throws -> CloudKitGraph<Root> {
+        var loader = GraphLoader(source: self, progress: progress)
+        let records = try await loader.load(type, rootID)
+        let decoder = CloudKitGraphDecoder(missingRecords: missingRecords)
+        let root = try decoder.decode(type, from: records, root: rootID)
+        return CloudKitGraph(root: root, rootID: rootID, records: records)
+    }
+}

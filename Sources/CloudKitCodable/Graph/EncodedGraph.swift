@@ -1,0 +1,16 @@
+public import CloudKit
+
+/// The records that a graph of models was encoded into.
+public struct EncodedGraph: Sendable {
+    /// The identity of the root's record.
+    public let rootID: CKRecord.ID
+
+    /// All records of the graph, targets of references before their sources.
+    public let records: [CKRecord]
+
+    /// The records that a save must send: new ones, and known ones of which something changed.
+    public let changed: [CKRecord]
+
+    /// Known records that the graph does not reach any more.
+    public let orphans: [CKRecord.ID]
+}

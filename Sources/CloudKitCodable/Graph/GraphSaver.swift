@@ -1,0 +1,130 @@
+import CloudKit
+import Foundation
+
+/// Sends the records of a graph in requests that are each within the limits and atomic.
+struct GraphSaver {
+    /// The most items in a request that stays one request everywhere.
+    static let largestBatch = 200
+
+    /// The most bytes in a request.
+    static let largestRequest = 2_000_000
+
+    /// The most records that may go with one target when it is deleted.
+    static let mostDeletedWithTarget = 750
+
+    let destination: any CloudKitRecordDestination
+    let savePolicy: CKModifyRecordsOperation.RecordSavePolicy
+    let progress: Progress?
+
+    /// Saves records in their order and deletes others, as far as it goes.
+    ///
+    /// - Returns: The records that were saved, and the error that ended it.
+    func save(
+        _ records: [CKRecord],
+        deleting recordIDs: [CKRecord.ID]
+    ) async -> (saved: [CKRecord], error: (any Error)?) {
+        var saved: [CKRecord] = []
+        do {
+            try checkDeletedWithTarget(records)
+            let batches = try batches(of: records)
+            progress?.totalUnitCount += Int64(records.count + recordIDs.count)
+            for batch in batches { saved += try await modify(saving: batch, deleting: []) }
+            for start in stride(from: 0, to: recordIDs.count, by: Self.largestBatch) {
+                let end = min(start + Self.largestBatch, recordIDs.count)
+                _ = try await modify(saving: [], deleting: Array(recordIDs[start..<end]))
+            }
+            return (saved, nil)
+        } catch {
+            return (saved, error)
+        }
+    }
+
+    private func modify(
+        saving records: [CKRecord],
+        deleting recordIDs: [CKRecord.ID]
+    ) async throws -> [CKRecord] {
+        try Task.checkCancellation()
+        if progress?.isCancelled == true { throw CancellationError() }
+        let results = try await destination.modify(
+            saving: records,
+            deleting: recordIDs,
+            savePolicy: savePolicy
+        )
+        var errors: [CKRecord.ID: any Error] = [:]
+        for (recordID, result) in results.saveResults {
+            if case .failure(let error) = result { errors[recordID] = error }
+        }
+        for (recordID, result) in results.deleteResults {
+            if case .failure(let error) = result { errors[recordID] = error }
+        }
+        if !errors.isEmpty { throw Self.error(of: errors) }
+        progress?.completedUnitCount += Int64(records.count + recordIDs.count)
+        return try records.map { try results.saveResults[$0.recordID]?.get() ?? $0 }
+    }
+
+    /// The error of a request of which nothing was saved: the culprits without their companions,
+    /// and one culprit by itself.
+    private static func error(of errors: [CKRecord.ID: any Error]) -> any Error {
+        let culprits = errors.filter { ($0.value as? CKError)?.code != .batchRequestFailed }
+        if culprits.count == 1, let only = culprits.first { return only.value }
+        let partial = culprits.isEmpty ? errors : culprits
+        return CKError(.partialFailure, userInfo: [CKPartialErrorsByItemIDKey: partial])
+    }
+
+    // MARK: Limits
+
+    private func batches(of records: [CKRecord]) throws -> [[CKRecord]] {
+        var batches: [[CKRecord]] = []
+        var batch: [CKRecord] = []
+        var bytes = 0
+        for record in records {
+            let size = RecordSize(of: record)
+            guard size.total <= RecordSize.limit else {
+                throw CloudKitGraphError(
+                    .limitExceeded,
+                    """
+                    the record takes \(size.total) bytes of \(RecordSize.limit), most of them in \
+                    \(size.largest); store large fields with CloudKitField.asset
+                    """,
+                    type: record.recordType,
+                    id: record.recordID,
+                    path: []
+                )
+            }
+            if batch.count == Self.largestBatch || bytes + size.total > Self.largestRequest {
+                batches.append(batch)
+                batch = []
+                bytes = 0
+            }
+            batch.append(record)
+            bytes += size.total
+        }
+        return batch.isEmpty ? batches : batches + [batch]
+    }
+
+    /// More than 750 records that go with one target are refused by the server, after it has taken
+    /// some of them.
+    private func checkDeletedWithTarget(_ records: [CKRecord]) throws {
+        var counts: [CKRecord.ID: Int] = [:]
+        for record in records {
+            let targets = Set(
+                record.allKeys().flatMap { record.references($0) }
+                    .filter { $0.action == .deleteSelf }.map(\.recordID)
+            )
+            for target in targets {
+                counts[target, default: 0] += 1
+                guard counts[target, default: 0] > Self.mostDeletedWithTarget else { continue }
+                throw CloudKitGraphError(
+                    .limitExceeded,
+                    """
+                    more than \(Self.mostDeletedWithTarget) records refer to \(target.recordName) \
+                    with .deleteSelf; use .none and delete them yourself
+                    """,
+                    type: record.recordType,
+                    id: record.recordID,
+                    path: []
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import CloudKit
+
+/// A property that a record holds as it is, though its type is not `Codable`.
+///
+/// ```swift
+/// struct Place: CloudKitModel {
+///     var id: String
+///     @CloudKitValue var coordinate: CLLocation
+///     @CloudKitValue var owner: CKRecord.Reference?
+/// }
+/// ```
+///
+/// Other coders, JSON's for example, store locations and references as keyed values.
+@propertyWrapper
+public struct CloudKitValue<Value: CloudKitNativeValue>: Codable {
+    /// The value.
+    public var wrappedValue: Value
+
+    /// Wraps a value.
+    public init(wrappedValue: Value) {
+        self.wrappedValue = wrappedValue
+    }
+
+    /// Reads the value from a coder that knows nothing of records.
+    public init(from decoder: any Decoder) throws {
+        wrappedValue = try Value.decodePortably(from: decoder)
+    }
+
+    /// Writes the value for a coder that knows nothing of records.
+    public func encode(to encoder: any Encoder) throws {
+        try wrappedValue.encodePortably(to: encoder)
+    }
+}
+
+extension CloudKitValue: Equatable where Value: Equatable {}
+extension CloudKitValue: Hashable where Value: Hashable {}
+extension CloudKitValue: Sendable where Value: Sendable {}
+
+/// What the coders of this module see of a wrapped value, whatever its type.
+protocol NativeField {
+    var object: (any CKRecordValue)? { get }
+    static func field(from object: (any CKRecordValue)?) -> Self?
+}
+
+extension CloudKitValue: NativeField {
+    var object: (any CKRecordValue)? { wrappedValue.recordValue }
+
+    static func field(from object: (any CKRecordValue)?) -> Self? {
+        guard let value = Value.value(from: object) else { return nil }
+        return Self(wrappedValue: value)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// Reads a wrapped optional; nil when there is nothing under the key.
+    public func decode<Value>(
+        _ type: CloudKitValue<Value?>.Type,
+        forKey key: Key
+    ) throws -> CloudKitValue<Value?> {
+        try decodeIfPresent(type, forKey: key) ?? CloudKitValue(wrappedValue: nil)
+    }
+}

@@ -1,0 +1,76 @@
+import CloudKit
+import Foundation
+
+/// The CloudKit type of a list's elements, found from their Swift type.
+enum ListElement: String {
+    case string = "STRING"
+    case integer = "INT64"
+    case double = "DOUBLE"
+    case date = "TIMESTAMP"
+    case bytes = "BYTES"
+    case asset = "ASSET"
+    case reference = "REFERENCE"
+    case native
+
+    /// The element type; nil for types whose lists are JSON.
+    init?(_ type: Any.Type, _ forms: CloudKitRecordForms) {
+        if let scalar = Self(scalar: type) {
+            self = scalar
+            return
+        }
+        switch FieldKind.of(type) {
+        case .nativeField: self = .native
+        case .reference: self = .reference
+        case .assetValue where forms == .native: self = .asset
+        case .stringEnum where forms == .native: self = .string
+        case .integerEnum where forms == .native: self = .integer
+        default:
+            guard forms == .native, let element = Self(plain: type) else { return nil }
+            self = element
+        }
+    }
+
+    /// Types that a record's list holds as they are.
+    private init?(scalar type: Any.Type) {
+        if type == String.self {
+            self = .string
+        } else if type == Double.self || type == Float.self {
+            self = .double
+        } else if type == Bool.self || type is any FixedWidthInteger.Type {
+            self = .integer
+        } else if type == Date.self {
+            self = .date
+        } else if type == Data.self {
+            self = .bytes
+        } else {
+            return nil
+        }
+    }
+
+    /// Types with a plain form.
+    private init?(plain type: Any.Type) {
+        if type == UUID.self || type == URL.self || type == Decimal.self {
+            self = .string
+        } else if let rawValue = type as? any RawRepresentable.Type {
+            self.init(scalar: rawValue.rawValueType)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension RawRepresentable {
+    /// The type of the raw value.
+    static var rawValueType: Any.Type { RawValue.self }
+}
+
+/// An optional that can be encoded, whatever its type.
+protocol OptionalValue {
+    static var wrappedType: Any.Type { get }
+    var wrapped: (any Encodable)? { get }
+}
+
+extension Optional: OptionalValue where Wrapped: Encodable {
+    static var wrappedType: Any.Type { Wrapped.self }
+    var wrapped: (any Encodable)? { self }
+}

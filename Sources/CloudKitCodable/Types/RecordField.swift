@@ -1,0 +1,13 @@
+import CloudKit
+
+/// A field of a record: its name, the key that asked for it, and what is special.
+struct RecordField {
+    /// The field's name.
+    let name: String
+
+    /// The coding key.
+    let key: any CodingKey
+
+    /// What the model says of the property.
+    let options: CloudKitField?
+}

@@ -1,0 +1,31 @@
+import CloudKit
+import Foundation
+
+/// System fields as bytes: what a value carries to be saved onto the version it came from.
+enum SystemFieldsArchive {
+    /// The record that the bytes describe, without values.
+    static func record(from data: Data) throws -> CKRecord {
+        let unarchiver: NSKeyedUnarchiver
+        do {
+            unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
+        } catch {
+            throw CloudKitRecordEncodingError.systemFieldsDecode(error.localizedDescription)
+        }
+        unarchiver.requiresSecureCoding = true
+        defer { unarchiver.finishDecoding() }
+        guard let record = CKRecord(coder: unarchiver) else {
+            throw CloudKitRecordEncodingError.systemFieldsDecode(
+                "the archive holds no record type or no record ID"
+            )
+        }
+        return record
+    }
+
+    /// The system fields of a record as bytes.
+    static func data(of record: CKRecord) -> Data {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        record.encodeSystemFields(with: archiver)
+        archiver.finishEncoding()
+        return archiver.encodedData
+    }
+}

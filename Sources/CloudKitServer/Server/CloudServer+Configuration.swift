@@ -1,0 +1,53 @@
+public import CloudKitServerCore
+public import CloudKitServerSQLite
+
+extension CloudServer {
+    /// What an operator can choose about a server.
+    public struct Configuration: Sendable {
+        /// The folder of the data; nil keeps everything in memory until the process ends.
+        public var directory: String?
+        /// The address to listen on.
+        public var host: String
+        /// The port to listen on; 0 takes a free one.
+        public var port: Int
+        /// When a write counts as done.
+        public var durability: SQLiteStorage.Durability
+        /// The URL under which clients reach the server, without a trailing slash; nil takes it from
+        /// each request's `Host`.
+        public var publicURL: String?
+        /// Names, other than the machine's own loopback ones, that a request's `Host` may have.
+        ///
+        /// A server that listens on loopback refuses other names, so that no web page can reach it
+        /// through a name that it controls.
+        public var allowedHosts: Set<String>
+        /// Origins, other than loopback ones, whose pages may call the server from a browser.
+        public var allowedOrigins: Set<String>
+        /// Seconds after which a silent connection is closed.
+        public var idleSeconds: Int
+        /// The service's own configuration.
+        public var service: ServiceConfiguration
+
+        /// Makes a configuration; without arguments, a server in memory on a free loopback port.
+        public init(
+            directory: String? = nil,
+            host: String = "127.0.0.1",
+            port: Int = 0,
+            durability: SQLiteStorage.Durability = .full,
+            publicURL: String? = nil,
+            allowedHosts: Set<String> = [],
+            allowedOrigins: Set<String> = [],
+            idleSeconds: Int = 75,
+            service: ServiceConfiguration = ServiceConfiguration()
+        ) {
+            self.directory = directory
+            self.host = host
+            self.port = port
+            self.durability = durability
+            self.publicURL = publicURL
+            self.allowedHosts = allowedHosts
+            self.allowedOrigins = allowedOrigins
+            self.idleSeconds = idleSeconds
+            self.service = service
+        }
+    }
+}

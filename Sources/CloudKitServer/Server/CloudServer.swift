@@ -1,0 +1,128 @@
+public import CloudKitServerCore
+import CloudKitServerSQLite
+import Hummingbird
+public import Logging
+import NIOCore
+public import ServiceLifecycle
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// CloudKit Web Services over HTTP, on this machine's disk.
+///
+/// ```swift
+/// let server = try CloudServer(configuration: .init(directory: "/var/lib/cloudkit", port: 8787))
+/// let token = try await server.service.addAPIToken(
+///     container: "iCloud.com.example.app",
+///     environment: .development
+/// )
+/// try await server.run()
+/// ```
+///
+/// Runs in a `ServiceGroup` beside other services; a graceful shutdown lets requests finish.
+public final class CloudServer: Service {
+    /// The service behind the server; the place to add containers, tokens and users.
+    public let service: CloudService
+    private let configuration: Configuration
+    private let logger: Logger
+    private let bound = BoundAddress()
+
+    /// Opens the data of a server; nothing listens before `run()`.
+    ///
+    /// - Throws: `StorageError` when the data cannot be opened.
+    public init(
+        configuration: Configuration = Configuration(),
+        logger: Logger = Logger(label: "cloudkit.server")
+    ) throws {
+        self.configuration = configuration
+        self.logger = logger
+        let storage: SQLiteStorage
+        let assets: FileAssetStorage
+        if let directory = configuration.directory {
+            assets = try FileAssetStorage(directory: directory + "/assets")
+            storage = try SQLiteStorage(
+                path: directory + "/cloud.sqlite",
+                durability: configuration.durability
+            )
+        } else {
+            assets = try FileAssetStorage.temporary()
+            storage = try SQLiteStorage(path: nil)
+        }
+        service = CloudService(
+            storage: storage,
+            assets: assets,
+            configuration: configuration.service,
+            clock: SystemClock(),
+            randomness: SystemRandomness()
+        )
+    }
+
+    /// Puts an HTTP face on a service that exists, such as the cloud of a test.
+    package init(
+        serving service: CloudService,
+        configuration: Configuration = Configuration(),
+        logger: Logger = Logger(label: "cloudkit.server")
+    ) {
+        self.service = service
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    /// Listens and answers until it is cancelled or shut down gracefully.
+    ///
+    /// - Throws: When the address cannot be bound.
+    public func run() async throws {
+        do {
+            try await application().run()
+            bound.fail(CancellationError())
+        } catch {
+            bound.fail(error)
+            throw error
+        }
+    }
+
+    /// The port, as soon as the server listens.
+    ///
+    /// - Throws: What made `run()` end, when it ended before.
+    public func port() async throws -> Int { try await bound.port() }
+
+    /// The URL under which the server can be reached on this machine, as soon as it listens.
+    ///
+    /// - Throws: What made `run()` end, when it ended before.
+    public func url() async throws -> String {
+        let host =
+            configuration.host.contains(":")
+            ? "[\(configuration.host)]" : configuration.host
+        return "http://\(host):\(try await port())"
+    }
+
+    private func application() -> Application<HTTPFace> {
+        Application(
+            responder: HTTPFace(
+                service: service,
+                policy: OriginPolicy(configuration),
+                bodyLimit: configuration.service.requestBodyBytes,
+                publicURL: configuration.publicURL
+            ),
+            server: .http1(
+                configuration: .init(
+                    idleTimeout: .seconds(Int64(configuration.idleSeconds)),
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: 16 * 1024,
+                        maxHeaderListSize: 32 * 1024,
+                        maxHeaderFieldCount: 100
+                    )
+                )
+            ),
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.host, port: configuration.port),
+                serverName: nil
+            ),
+            onServerRunning: { [bound] channel in bound.set(channel.localAddress?.port ?? 0) },
+            logger: logger
+        )
+    }
+}

@@ -1,0 +1,185 @@
+public import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+// What operators and tests do; none of it can be asked for over the service's own protocol.
+extension CloudService {
+    /// Makes a container with both environments, unless it is there already.
+    public func addContainer(_ container: String) async throws {
+        let incarnation = randomness.identifier()
+        try await storage.write { writer in
+            try Self.addContainer(container, incarnation: incarnation, writer)
+        }
+    }
+
+    /// Makes an API token, and its container where that is new.
+    ///
+    /// - Returns: 64 hexadecimal digits; the storage keeps a hash only, so they cannot be had again.
+    public func addAPIToken(
+        container: String,
+        environment: ServiceEnvironment
+    ) async throws -> String {
+        let token = Hexadecimal.encode(randomness.bytes(32))
+        try await addAPIToken(token, container: container, environment: environment)
+        return token
+    }
+
+    /// Makes a given text an API token, and its container where that is new.
+    ///
+    /// Meant for development, where a token in a script should survive a new server.
+    public func addAPIToken(
+        _ token: String,
+        container: String,
+        environment: ServiceEnvironment
+    ) async throws {
+        let incarnation = randomness.identifier()
+        try await storage.write { writer in
+            try Self.addContainer(container, incarnation: incarnation, writer)
+            let row = try Self.environment(container, environment, writer)
+            try writer.putCredential(
+                StoredCredential(
+                    kind: .apiToken,
+                    hash: SecretHash.of(token),
+                    environment: row.id
+                )
+            )
+        }
+    }
+
+    /// Makes a user with a private database in both environments, and the container where that is
+    /// new.
+    ///
+    /// - Parameters:
+    ///   - container: The container's identifier.
+    ///   - name: The user's given name, or a given and a family name.
+    ///   - emailAddress: The address by which others find the user.
+    public func addUser(
+        container: String,
+        name: String,
+        emailAddress: String? = nil
+    ) async throws -> ServiceUser {
+        let words = name.split(separator: " ")
+        let user = StoredUser(
+            id: RowID(rawValue: 0),
+            container: container,
+            recordName: "_" + Hexadecimal.encode(randomness.bytes(16)),
+            givenName: words.first.map(String.init),
+            familyName: words.count > 1 ? words.dropFirst().joined(separator: " ") : nil,
+            emailAddress: emailAddress?.lowercased()
+        )
+        let incarnation = randomness.identifier()
+        return try await storage.write { writer in
+            try Self.addContainer(container, incarnation: incarnation, writer)
+            let user = try writer.addUser(user)
+            for kind in ServiceEnvironment.allCases {
+                let environment = try Self.environment(container, kind, writer)
+                try Self.addDatabase(environment, owner: user.id, incarnation: incarnation, writer)
+            }
+            return ServiceUser(user)
+        }
+    }
+
+    /// The users of a container, by record name.
+    public func users(container: String) async throws -> [ServiceUser] {
+        try await storage.read { try $0.users(container: container).map(ServiceUser.init) }
+    }
+
+    /// Makes a web auth token, with which a client acts for a user.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - apiToken: The API token that the client uses beside it.
+    ///   - environment: The environment of the API token.
+    /// - Returns: The token; the storage keeps a hash only.
+    public func addWebAuthToken(
+        user: ServiceUser,
+        apiToken: String,
+        environment: ServiceEnvironment
+    ) async throws -> String {
+        let secret = Data(randomness.bytes(48)).base64EncodedString()
+        let token = "158__54__" + secret
+        let expires = clock.milliseconds + configuration.webTokenSeconds * 1000
+        try await storage.write { writer in
+            let row = try Self.environment(user.container, environment, writer)
+            let companion = SecretHash.of(apiToken)
+            let found = try writer.credential(.apiToken, hash: companion)
+            guard found?.environment == row.id else {
+                throw RequestError(
+                    .notFound,
+                    reason: "The API token is not one of \(user.container), "
+                        + "\(environment.rawValue); make one first"
+                )
+            }
+            guard
+                let user = try writer.user(
+                    container: user.container,
+                    recordName: user.userRecordName
+                )
+            else {
+                throw RequestError(.notFound, reason: "No user \(user.userRecordName)")
+            }
+            try writer.putCredential(
+                StoredCredential(
+                    kind: .webToken,
+                    hash: SecretHash.of(token),
+                    environment: row.id,
+                    user: user.id,
+                    companion: companion,
+                    expires: expires
+                )
+            )
+        }
+        return token
+    }
+
+    static func environment(
+        _ container: String,
+        _ kind: ServiceEnvironment,
+        _ reader: any StorageReader
+    ) throws -> StoredEnvironment {
+        guard let row = try reader.environment(container: container, kind) else {
+            throw RequestError(.notFound, reason: "No container \(container)")
+        }
+        return row
+    }
+
+    private static func addContainer(
+        _ container: String,
+        incarnation: Int64,
+        _ writer: any StorageWriter
+    ) throws {
+        for kind in ServiceEnvironment.allCases
+        where try writer.environment(container: container, kind) == nil {
+            let environment = try writer.addEnvironment(container: container, kind)
+            try addDatabase(environment, owner: nil, incarnation: incarnation, writer)
+        }
+    }
+
+    private static func addDatabase(
+        _ environment: StoredEnvironment,
+        owner: RowID<StoredUser>?,
+        incarnation: Int64,
+        _ writer: any StorageWriter
+    ) throws {
+        let database = try writer.addDatabase(
+            environment.id,
+            owner: owner,
+            incarnation: incarnation
+        )
+        _ = try writer.addZone(
+            StoredZone(
+                id: RowID(rawValue: 0),
+                database: database.id,
+                name: WireZoneID.defaultZoneName,
+                incarnation: 1,
+                headSequence: 0,
+                changeSequence: 0,
+                isDeleted: false
+            )
+        )
+    }
+}

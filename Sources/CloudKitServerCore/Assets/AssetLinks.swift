@@ -1,0 +1,127 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Makes and reads the URLs and receipts of assets; all are signed, none is stored.
+struct AssetLinks {
+    let seal: TokenSeal
+    let baseURL: String
+    /// Milliseconds since 1970-01-01 UTC.
+    let now: Int64
+    let downloadSeconds: Int64
+
+    /// What an upload is for.
+    struct Place: Hashable {
+        var database: Int64
+        var zone: Int64
+        var recordName: String
+        var fieldName: String
+    }
+
+    /// Seconds for which a receipt can be used in a record after the upload.
+    static let receiptSeconds: Int64 = 24 * 60 * 60
+
+    /// Where the bytes for a place are posted to.
+    func uploadURL(_ place: Place) -> String {
+        var writer = TokenWriter()
+        writer.append(place)
+        writer.append(now + Int64(Limits.assetUploadSeconds) * 1000)
+        let token = seal.sealForURL(writer.bytes, for: .upload)
+        return baseURL + AssetRoute.upload(token: token).path
+    }
+
+    /// The place that an upload token was made for; nil when it is forged or too old.
+    func place(uploadToken: String) -> Place? {
+        guard let contents = seal.openFromURL(uploadToken, for: .upload) else { return nil }
+        var reader = TokenReader(contents)
+        guard let place = reader.place(), let expires = reader.number(), expires > now else {
+            return nil
+        }
+        return place
+    }
+
+    /// Proves that an asset was uploaded for a place.
+    func receipt(_ place: Place, _ asset: StoredAsset) -> String {
+        var writer = TokenWriter()
+        writer.append(place)
+        writer.append(asset.checksum)
+        writer.append(asset.size)
+        writer.append(now + Self.receiptSeconds * 1000)
+        return seal.seal(writer.bytes, for: .receipt)
+    }
+
+    /// The asset and the place that a receipt was made for; nil when it is forged or too old.
+    func asset(receipt: String) -> (place: Place, asset: StoredAsset)? {
+        guard let contents = seal.open(receipt, for: .receipt) else { return nil }
+        var reader = TokenReader(contents)
+        guard let place = reader.place(), let checksum = reader.data(),
+            let size = reader.number(), let expires = reader.number(), expires > now
+        else { return nil }
+        return (place, StoredAsset(checksum: checksum, size: size))
+    }
+
+    /// A field with the download URLs of its assets.
+    func adding(to field: WireField) -> WireField {
+        var field = field
+        switch field.value {
+        case .asset(let asset): field.value = .asset(adding(to: asset))
+        case .list(let values, of: .asset):
+            field.value = .list(
+                values.map { $0.asset.map { .asset(adding(to: $0)) } ?? $0 },
+                of: .asset
+            )
+        default: break
+        }
+        return field
+    }
+
+    private func adding(to asset: WireAsset) -> WireAsset {
+        guard let checksum = asset.fileChecksum.flatMap({ Data(base64Encoded: $0) }) else {
+            return asset
+        }
+        var writer = TokenWriter()
+        writer.append(checksum)
+        writer.append(now + downloadSeconds * 1000)
+        var asset = asset
+        let token = seal.sealForURL(writer.bytes, for: .download)
+        asset.downloadURL = baseURL + AssetRoute.download(token: token).path
+        return asset
+    }
+
+    /// The checksum that a download token was made for; nil when it is forged or too old.
+    func checksum(downloadToken: String) -> [UInt8]? {
+        guard let contents = seal.openFromURL(downloadToken, for: .download) else { return nil }
+        var reader = TokenReader(contents)
+        guard let checksum = reader.data(), let expires = reader.number(), expires > now else {
+            return nil
+        }
+        return checksum
+    }
+}
+
+extension TokenWriter {
+    fileprivate mutating func append(_ place: AssetLinks.Place) {
+        append(place.database)
+        append(place.zone)
+        append(place.recordName)
+        append(place.fieldName)
+    }
+}
+
+extension TokenReader {
+    fileprivate mutating func place() -> AssetLinks.Place? {
+        guard let database = number(), let zone = number(), let recordName = text(),
+            let fieldName = text()
+        else { return nil }
+        return AssetLinks.Place(
+            database: database,
+            zone: zone,
+            recordName: recordName,
+            fieldName: fieldName
+        )
+    }
+}

@@ -1,0 +1,26 @@
+/// The paths under which asset bytes travel, outside the protocol's own paths.
+public enum AssetRoute: Hashable, Sendable {
+    /// Bytes are posted here; the token goes to `CloudService.receiveAsset`.
+    case upload(token: String)
+    /// Bytes are fetched here; the token goes to `CloudService.openAsset`.
+    case download(token: String)
+
+    /// Reads a path; nil when it is not one of an asset.
+    public init?(path: some StringProtocol) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        guard parts.count >= 3, parts[0] == "assets" else { return nil }
+        switch parts[1] {
+        case "upload": self = .upload(token: String(parts[2]))
+        case "download": self = .download(token: String(parts[2]))
+        default: return nil
+        }
+    }
+
+    /// The path; a download path may be followed by a slash and any file name.
+    public var path: String {
+        switch self {
+        case .upload(let token): "/assets/upload/\(token)"
+        case .download(let token): "/assets/download/\(token)"
+        }
+    }
+}

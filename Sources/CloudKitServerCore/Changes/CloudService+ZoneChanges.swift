@@ -1,0 +1,90 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// `changes/zone`: the records that changed in each zone, each once, in its latest state.
+    func zoneChanges(_ call: Call) async throws -> Data {
+        let request = try call.message(ZoneChangesRequest.self)
+        try checkCount(request.zones.count, "zones")
+        guard call.path.database != .public else {
+            throw RequestError(
+                .badRequest,
+                reason: "endpoint not applicable in the database type 'publicdb'"
+            )
+        }
+        _ = try call.user()
+        let links = try await links(call.request.baseURL, now: call.now)
+        return try await storage.read { reader in
+            var writer = JSONWriter(capacity: 64 * 1024)
+            writer.openObject()
+            writer.key("zones")
+            writer.openArray()
+            for zone in request.zones {
+                try Self.write(zone, of: request, call, reader, links, to: &writer)
+            }
+            writer.closeArray()
+            writer.closeObject()
+            return writer.data
+        }
+    }
+
+    private static func write(
+        _ asked: ZoneChangesRequest.Zone,
+        of request: ZoneChangesRequest,
+        _ call: Call,
+        _ reader: any StorageReader,
+        _ links: AssetLinks,
+        to writer: inout JSONWriter
+    ) throws {
+        let page: ZoneChangesPage
+        do {
+            let zone = try ZoneDirectory(call: call, reader: reader).zone(asked.zoneID)
+            if zone.isDefault {
+                throw RequestError(.badRequest, reason: "cannot get changes in default zone")
+            }
+            page = try ZoneChangesPage(
+                of: zone,
+                after: asked.syncToken,
+                isReverse: asked.reverse ?? request.reverse ?? false,
+                limit: pageSize(asked.resultsLimit ?? request.resultsLimit),
+                links.seal,
+                reader
+            )
+        } catch let error as RequestError {
+            writer.itemError(
+                ItemError(error.serverErrorCode, reason: error.reason, zoneID: asked.zoneID)
+            )
+            return
+        }
+        let types = (asked.desiredRecordTypes ?? request.desiredRecordTypes).map(Set.init)
+        let answer = RecordAnswer(
+            zone: page.zone,
+            namesZone: true,
+            numbersAsStrings: request.numbersAsStrings ?? false,
+            namesTypeOfTombstones: call.parameters.isTrue("tombstoneTypes"),
+            links: links
+        )
+        let keys = asked.desiredKeys ?? request.desiredKeys
+        writer.openObject()
+        writer.key("zoneID")
+        writer.zoneID(page.zone.id)
+        writer.key("records")
+        writer.openArray()
+        for record in page.records where types?.contains(record.type) ?? true {
+            if record.isDeleted {
+                answer.writeTombstone(record.name, type: record.type, to: &writer)
+            } else {
+                try answer.write(record, desiredKeys: keys, to: &writer)
+            }
+        }
+        writer.closeArray()
+        writer.member("syncToken", page.next.sealed(by: links.seal, for: .zoneChanges))
+        writer.member("moreComing", page.hasMore)
+        writer.closeObject()
+    }
+}

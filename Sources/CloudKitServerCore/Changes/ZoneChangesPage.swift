@@ -1,0 +1,66 @@
+import CloudKitWire
+
+/// One page of a zone's change feed.
+struct ZoneChangesPage {
+    let zone: ZoneView
+    let records: [StoredRecord]
+    let next: SyncToken
+    let hasMore: Bool
+
+    /// Reads the page behind a token.
+    ///
+    /// - Throws: `RequestError` with `BAD_REQUEST` or `CHANGE_TOKEN_EXPIRED`.
+    init(
+        of zone: ZoneView,
+        after text: String?,
+        isReverse: Bool,
+        limit: Int,
+        _ seal: TokenSeal,
+        _ reader: any StorageReader
+    ) throws {
+        self.zone = zone
+        let start = try Self.start(text, in: zone, isReverse: isReverse, seal)
+        let found =
+            start.isReverse
+            ? try reader.changedRecords(zone.zone.id, before: start.sequence, limit: limit + 1)
+            : try reader.changedRecords(zone.zone.id, after: start.sequence, limit: limit + 1)
+        hasMore = found.count > limit
+        records = Array(found.prefix(limit))
+        next = zone.syncToken(
+            after: records.last?.sequence ?? start.sequence,
+            isReverse: start.isReverse
+        )
+    }
+
+    private static func start(
+        _ text: String?,
+        in zone: ZoneView,
+        isReverse: Bool,
+        _ seal: TokenSeal
+    ) throws -> SyncToken {
+        let fresh = zone.syncToken(
+            after: isReverse ? zone.zone.headSequence + 1 : 0,
+            isReverse: isReverse
+        )
+        guard let text else { return fresh }
+        guard let token = SyncToken.open(text, with: seal, for: .zoneChanges),
+            token.feed == fresh.feed
+        else {
+            throw RequestError(
+                .badRequest,
+                reason: "Unknown sync continuation type: the syncToken is not one of zone "
+                    + "'\(zone.id.zoneName)'"
+            )
+        }
+        guard token.incarnation == fresh.incarnation,
+            token.sequence <= zone.zone.headSequence + (token.isReverse ? 1 : 0)
+        else {
+            throw RequestError(
+                .changeTokenExpired,
+                reason: "The syncToken belongs to an earlier life of zone '\(zone.id.zoneName)'; "
+                    + "start without one"
+            )
+        }
+        return token
+    }
+}

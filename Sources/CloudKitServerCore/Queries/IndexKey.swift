@@ -1,0 +1,69 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Keys of the index table: bytes that sort as the values do.
+///
+/// No value at all is the empty key and sorts first; every other key starts with 1.
+enum IndexKey {
+    /// Bytes of a key at most; values that agree so far are told apart by the values themselves.
+    static let byteLimit = 512
+
+    /// The key of a record that has no value in the field.
+    static let missing = Data()
+    /// The first key of a value.
+    static let first = Data([1])
+    /// Behind the last key of a value.
+    static let end = Data([2])
+
+    /// The key of one value, list elements one by one; nil for what has no order.
+    static func of(_ value: WireValue) -> Data? {
+        switch value {
+        case .string(let text): bytes(text.utf8)
+        case .int64(let number), .timestamp(let number): self.number(UInt64(bitPattern: number))
+        case .double(let number): double(number)
+        case .bytes(let data): bytes(data)
+        case .reference(let reference): bytes(reference.recordName.utf8)
+        case .location(let location): double(location.latitude)
+        case .asset, .list: nil
+        }
+    }
+
+    /// The key of text.
+    static func text(_ text: String) -> Data { bytes(text.utf8) }
+
+    /// The first key behind all keys that start with a key; nil when there is none.
+    static func successor(ofPrefix key: Data) -> Data? {
+        var bytes = Array(key)
+        while let last = bytes.popLast() {
+            if last < 0xFF {
+                bytes.append(last + 1)
+                return Data(bytes)
+            }
+        }
+        return nil
+    }
+
+    /// The first key behind a key.
+    static func successor(of key: Data) -> Data { key + [0] }
+
+    private static func bytes(_ bytes: some Sequence<UInt8>) -> Data {
+        first + Data(bytes.prefix(byteLimit))
+    }
+
+    private static func number(_ pattern: UInt64) -> Data {
+        let ordered = (pattern ^ 1 << 63).bigEndian
+        return first + withUnsafeBytes(of: ordered) { Data($0) }
+    }
+
+    private static func double(_ number: Double) -> Data {
+        // Negative zero equals zero.
+        let pattern = (number == 0 ? 0 : number).bitPattern
+        let ordered = (pattern >> 63 == 0 ? pattern | 1 << 63 : ~pattern).bigEndian
+        return first + withUnsafeBytes(of: ordered) { Data($0) }
+    }
+}

@@ -1,0 +1,69 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The index entries of records of one type.
+struct IndexKeys {
+    private let type: RecordTypeSchema
+
+    init(_ type: RecordTypeSchema) {
+        self.type = type
+    }
+
+    /// All entries of a record, each once.
+    func entries(of record: StoredRecord, _ fields: RecordFields) -> [IndexEntry] {
+        var entries: [IndexEntry] = []
+        for (name, field) in type.indexedFields {
+            let value = value(name, of: record, fields)
+            if !field.indexes.isDisjoint(with: .values) {
+                for key in Self.keys(of: value, field.type) {
+                    entries.append(IndexEntry(index: field.valueIndex, key: key, record: record.id))
+                }
+            }
+            if field.indexes.contains(.searchable), let value {
+                for word in Words.of(value).sorted() {
+                    let key = IndexKey.text(word)
+                    entries.append(IndexEntry(index: field.wordIndex, key: key, record: record.id))
+                }
+            }
+        }
+        return entries
+    }
+
+    /// The value of a field, system fields included.
+    private func value(
+        _ name: String,
+        of record: StoredRecord,
+        _ fields: RecordFields
+    ) -> WireValue? {
+        if let value = fields.fields[name]?.value { return value }
+        return SystemField(name: name).flatMap { record.value(of: $0) }
+    }
+
+    private static func keys(of value: WireValue?, _ type: FieldType) -> [Data] {
+        guard case .list(let values, _) = value else {
+            if type.isList { return [] }
+            return [value.flatMap(IndexKey.of) ?? IndexKey.missing]
+        }
+        return Set(values.compactMap(IndexKey.of)).sorted { $0.lexicographicallyPrecedes($1) }
+    }
+}
+
+extension StoredRecord {
+    /// The value of a system field.
+    func value(of field: SystemField) -> WireValue? {
+        switch field {
+        case .recordName: .reference(WireReference(recordName: name))
+        case .share: share.map { .reference(WireReference(recordName: $0)) }
+        case .parent: parent.map { .reference(WireReference(recordName: $0)) }
+        case .createdUserRecordName: .reference(WireReference(recordName: created.user))
+        case .modifiedUserRecordName: .reference(WireReference(recordName: modified.user))
+        case .createdTimestamp: .timestamp(created.milliseconds)
+        case .modifiedTimestamp: .timestamp(modified.milliseconds)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// `records/lookup`: records by name.
+    func lookUpRecords(_ call: Call) async throws -> Data {
+        let request = try call.message(LookupRecordsRequest.self)
+        try checkCount(request.records.count, "records")
+        let links = try await links(call.request.baseURL, now: call.now)
+        return try await storage.read { [schemas] reader in
+            let zone = try ZoneDirectory(call: call, reader: reader)
+                .zone(request.zoneID ?? .defaultZone)
+            let schema = try schemas.schema(of: call.environment, reader)
+            let permissions = RecordPermissions(scope: call.path.database, caller: call.caller)
+            let answer = RecordAnswer(
+                zone: zone,
+                namesZone: !zone.isDefault,
+                numbersAsStrings: request.numbersAsStrings ?? false,
+                namesTypeOfTombstones: false,
+                links: links
+            )
+            var writer = JSONWriter(capacity: 4096)
+            writer.openObject()
+            writer.key("records")
+            writer.openArray()
+            for item in request.records {
+                guard let record = try reader.record(zone.zone.id, name: item.recordName),
+                    !record.isDeleted
+                else {
+                    writer.itemError(Self.notFound(item.recordName))
+                    continue
+                }
+                let type = schema.types[record.type] ?? RecordTypeSchema()
+                guard permissions.mayRead(type, creator: record.created.user) else {
+                    let reason = "READ operation not permitted on '\(record.name)'"
+                    writer.itemError(RecordFailure(.accessDenied, reason).item(record.name))
+                    continue
+                }
+                let keys = item.desiredKeys ?? request.desiredKeys
+                try answer.write(record, desiredKeys: keys, to: &writer)
+            }
+            writer.closeArray()
+            writer.closeObject()
+            return writer.data
+        }
+    }
+
+    private static func notFound(_ name: String) -> ItemError {
+        ItemError(.notFound, reason: "Record not found: '\(name)'", recordName: name)
+    }
+}

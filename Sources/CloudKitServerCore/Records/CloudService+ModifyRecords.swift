@@ -1,0 +1,141 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// `records/modify`: changes records, one commit for each zone.
+    func modifyRecords(_ call: Call) async throws -> Data {
+        let request = try call.message(ModifyRecordsRequest.self)
+        try checkCount(request.operations.count, "operations")
+        let batches = try batches(of: request)
+        let links = try await links(call.request.baseURL, now: call.now)
+        var outcomes = [(RecordOutcome, ZoneView?)?](
+            repeating: nil,
+            count: request.operations.count
+        )
+        for batch in batches {
+            let (results, zone) = try await apply(batch, of: request, call, links)
+            for (item, result) in zip(batch.items, results) {
+                outcomes[item.position] = (result, zone)
+            }
+        }
+        return try answer(outcomes.compactMap { $0 }, to: request, call, links)
+    }
+
+    /// Sorts the operations by zone and checks what concerns the request as a whole.
+    private func batches(of request: ModifyRecordsRequest) throws(RequestError) -> [RecordBatch] {
+        let requestZone = request.zoneID ?? .defaultZone
+        var batches: [RecordBatch] = []
+        for (position, operation) in request.operations.enumerated() {
+            let zone = operation.record.zoneID ?? requestZone
+            if zone.isDefault, request.atomic == true {
+                throw RequestError(
+                    .badRequest,
+                    reason: "atomic operations not supported in default zone"
+                )
+            }
+            let name = operation.record.recordName ?? randomness.uuid()
+            let item = RecordBatch.Item(position: position, name: name, operation: operation)
+            if let index = batches.firstIndex(where: { $0.zone.isSameZone(as: zone) }) {
+                batches[index].items.append(item)
+            } else {
+                let isAtomic = request.atomic ?? !zone.isDefault
+                batches.append(RecordBatch(zone: zone, items: [item], isAtomic: isAtomic))
+            }
+        }
+        for batch in batches { try checkUnique(batch.items.map(\.name), "record") }
+        return batches
+    }
+
+    /// Applies the operations of one zone in one commit.
+    private func apply(
+        _ batch: RecordBatch,
+        of request: ModifyRecordsRequest,
+        _ call: Call,
+        _ links: AssetLinks
+    ) async throws -> ([RecordOutcome], ZoneView?) {
+        let version = randomness.identifier()
+        do {
+            return try await storage.write { [schemas, configuration] writer in
+                let zone = try ZoneDirectory(call: call, reader: writer).zone(batch.zone)
+                let environment = try writer.environment(call.environment.id) ?? call.environment
+                let rules = SchemaRules(
+                    schema: try schemas.schema(of: environment, writer),
+                    environment: environment,
+                    configuration: configuration
+                )
+                var commit = RecordCommit(
+                    call: call,
+                    writer: writer,
+                    zone: zone,
+                    batch: batch,
+                    rules: rules,
+                    links: links
+                )
+                let outcomes = try commit.run()
+                try commit.finish(schemaVersion: version, cache: schemas)
+                return (outcomes, zone)
+            }
+        } catch let failure as AtomicBatchFailed {
+            return (failure.outcomes, nil)
+        } catch let error as RequestError
+            where error.serverErrorCode == .zoneNotFound
+            && !batch.zone.isSameZone(as: request.zoneID ?? .defaultZone)
+        {
+            let failure = RecordFailure(.zoneNotFound, error.reason ?? "Zone does not exist")
+            return (batch.items.map { .failed(name: $0.name, failure) }, nil)
+        }
+    }
+
+    private func answer(
+        _ outcomes: [(RecordOutcome, ZoneView?)],
+        to request: ModifyRecordsRequest,
+        _ call: Call,
+        _ links: AssetLinks
+    ) throws -> Data {
+        var writer = JSONWriter(capacity: 4096)
+        writer.openObject()
+        writer.key("records")
+        writer.openArray()
+        for ((outcome, zone), operation) in zip(outcomes, request.operations) {
+            if case .failed(let name, let failure) = outcome {
+                writer.itemError(failure.item(name))
+                continue
+            }
+            guard let zone else { continue }
+            let answer = RecordAnswer(
+                zone: zone,
+                namesZone: !zone.isDefault,
+                numbersAsStrings: request.numbersAsStrings ?? false,
+                namesTypeOfTombstones: call.parameters.isTrue("tombstoneTypes"),
+                links: links
+            )
+            let keys = operation.desiredKeys ?? request.desiredKeys
+            switch outcome {
+            case .saved(let record): try answer.write(record, desiredKeys: keys, to: &writer)
+            case .deleted(let name, let type):
+                answer.writeTombstone(name, type: type, to: &writer)
+            case .failed: break
+            }
+        }
+        writer.closeArray()
+        writer.closeObject()
+        return writer.data
+    }
+}
+
+extension WireZoneID {
+    /// Whether two identities of one request mean one zone.
+    func isSameZone(as other: WireZoneID) -> Bool {
+        zoneName == other.zoneName && explicitOwner == other.explicitOwner
+    }
+
+    /// The owner, unless it is a way to say "the caller".
+    var explicitOwner: String? {
+        ownerRecordName.flatMap { Self.currentUserNames.contains($0) ? nil : $0 }
+    }
+}

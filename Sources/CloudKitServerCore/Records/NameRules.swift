@@ -1,0 +1,56 @@
+import CloudKitWire
+
+/// What names of records, zones, types and fields may be.
+enum NameRules {
+    /// Why a record name is refused; nil when it is fine.
+    static func recordName(_ name: String) -> String? {
+        if name.isEmpty { return "recordName is empty" }
+        if name.utf8.count > Limits.nameLength {
+            return "recordName has \(name.utf8.count) characters; at most \(Limits.nameLength) "
+                + "are allowed"
+        }
+        if name.first == "_" { return "recordName '\(name)' starts with an underscore" }
+        if !name.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
+            return "recordName '\(name)' has characters other than printable ASCII"
+        }
+        return nil
+    }
+
+    /// Why a zone name is refused; nil when it is fine.
+    static func zoneName(_ name: String) -> String? {
+        if name.isEmpty { return "zoneName is empty" }
+        if name.utf8.count > Limits.nameLength {
+            return "zoneName has \(name.utf8.count) characters; at most \(Limits.nameLength) are "
+                + "allowed"
+        }
+        if name.first == "_" { return "zoneName '\(name)' starts with an underscore" }
+        if !name.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
+            return "zoneName '\(name)' has characters other than printable ASCII"
+        }
+        return nil
+    }
+
+    /// Why a record type or field name is refused; nil when it is fine.
+    static func identifier(_ name: String, _ what: String) -> String? {
+        if name.isEmpty { return "\(what) is empty" }
+        if name.utf8.count > Limits.nameLength {
+            return "\(what) has \(name.utf8.count) characters; at most \(Limits.nameLength) are "
+                + "allowed"
+        }
+        guard let first = name.utf8.first, isLetter(first),
+            name.utf8.allSatisfy({ isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") })
+        else {
+            return "\(what) '\(name)' must start with a letter and go on with letters, digits and "
+                + "underscores"
+        }
+        return nil
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+}

@@ -1,0 +1,88 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension RecordCommit {
+    /// A field with its receipts checked and taken out; what remains is what is stored.
+    func redeem(
+        _ field: WireField,
+        _ key: String,
+        _ name: String,
+        _ before: WireField?
+    ) throws -> WireField {
+        var field = field
+        switch field.value {
+        case .asset(let asset):
+            field.value = .asset(try redeem(asset, key, name, before))
+        case .list(let values, of: .asset):
+            let redeemed = try values.map { value -> WireValue in
+                guard let asset = value.asset else { return value }
+                return .asset(try redeem(asset, key, name, before))
+            }
+            field.value = .list(redeemed, of: .asset)
+        default: break
+        }
+        return field
+    }
+
+    private func redeem(
+        _ asset: WireAsset,
+        _ key: String,
+        _ name: String,
+        _ before: WireField?
+    ) throws -> WireAsset {
+        guard let receipt = asset.receipt else {
+            if let kept = before?.asset(asset.fileChecksum) { return kept }
+            throw RecordFailure(
+                .badRequest,
+                "The asset in field '\(key)' of '\(name)' has no receipt; upload its bytes first"
+            )
+        }
+        guard let issued = links.asset(receipt: receipt) else {
+            throw RecordFailure(
+                .badRequest,
+                "The receipt of the asset in field '\(key)' of '\(name)' was never issued or is "
+                    + "too old"
+            )
+        }
+        let place = AssetLinks.Place(
+            database: zone.database.id.rawValue,
+            zone: zone.zone.id.rawValue,
+            recordName: name,
+            fieldName: key
+        )
+        guard issued.place == place else {
+            throw RecordFailure(
+                .badRequest,
+                "The receipt of the asset in field '\(key)' of '\(name)' was issued for field "
+                    + "'\(issued.place.fieldName)' of '\(issued.place.recordName)'"
+            )
+        }
+        return WireAsset(
+            fileChecksum: Data(issued.asset.checksum).base64EncodedString(),
+            size: issued.asset.size
+        )
+    }
+}
+
+extension WireField {
+    /// The asset with a checksum among the field's values.
+    fileprivate func asset(_ checksum: String?) -> WireAsset? {
+        guard let checksum else { return nil }
+        switch value {
+        case .asset(let asset): return asset.fileChecksum == checksum ? asset : nil
+        case .list(let values, of: .asset):
+            return values.compactMap(\.asset).first { $0.fileChecksum == checksum }
+        default: return nil
+        }
+    }
+}
+
+extension WireAsset {
+    /// The checksum's bytes.
+    var checksumData: Data? { fileChecksum.flatMap { Data(base64Encoded: $0) } }
+}

@@ -1,0 +1,148 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension RecordCommit {
+    /// Makes a record, or changes the one that exists.
+    mutating func save(
+        _ item: RecordBatch.Item,
+        over existing: StoredRecord?,
+        tombstone: StoredRecord?
+    ) throws -> StoredRecord {
+        let wire = item.operation.record
+        let type = try recordType(of: wire, item.name, existing)
+        let typeSchema = try rules.type(type)
+        if let existing {
+            try permissions.checkWrite(typeSchema, existing)
+        } else {
+            try permissions.checkCreate(typeSchema, item.name)
+        }
+        let before = try existing.map { try RecordFields(stored: $0.fields) }
+        let kept = item.operation.operationType.clearsOtherFields ? nil : before
+        let fields = try merged(wire.fields, into: kept, before: before, type, item.name)
+        try checkSize(fields, item.name)
+        let parent = wire.parent?.recordName ?? (kept == nil ? nil : existing?.parent)
+        let links = References(fields: fields, parent: parent)
+        try check(links, of: item.name, before: before, existing)
+        let row = StoredRecord(
+            id: (existing ?? tombstone)?.id ?? RowID(rawValue: 0),
+            zone: zone.zone.id,
+            name: item.name,
+            type: type,
+            sequence: takeSequence(),
+            created: existing?.created ?? stamp,
+            modified: stamp,
+            parent: parent,
+            share: existing?.share,
+            hasAssets: fields.hasAssets,
+            fields: fields.stored
+        )
+        return try store(row, fields, links, over: existing, before, isNew: tombstone == nil)
+    }
+
+    private func recordType(
+        of wire: WireRecord,
+        _ name: String,
+        _ existing: StoredRecord?
+    ) throws -> String {
+        if let existing {
+            if let type = wire.recordType, type != existing.type {
+                throw RecordFailure(
+                    .badRequest,
+                    "Record '\(name)' is of type \(existing.type) and cannot become \(type)"
+                )
+            }
+            return existing.type
+        }
+        guard let type = wire.recordType else {
+            throw RecordFailure(
+                .badRequest,
+                "recordType is missing for '\(name)', which does not exist yet"
+            )
+        }
+        return type
+    }
+
+    /// The fields after the operation, with types checked and receipts redeemed.
+    private mutating func merged(
+        _ changes: [String: WireField],
+        into kept: RecordFields?,
+        before: RecordFields?,
+        _ type: String,
+        _ name: String
+    ) throws -> RecordFields {
+        var fields = kept ?? RecordFields()
+        for (key, field) in changes.sorted(by: { $0.key < $1.key }) {
+            let checked = try rules.checked(
+                field,
+                key,
+                of: type,
+                name,
+                isPublic: call.path.database == .public
+            )
+            guard let checked else {
+                fields.fields[key] = nil
+                continue
+            }
+            fields.fields[key] = try redeem(checked, key, name, before?.fields[key])
+        }
+        return fields
+    }
+
+    private func checkSize(_ fields: RecordFields, _ name: String) throws {
+        let size = fields.byteCount
+        guard size <= Limits.recordBytes else {
+            throw RecordFailure(
+                .badRequest,
+                "Record '\(name)' has \(size) bytes without its assets; at most "
+                    + "\(Limits.recordBytes) are allowed"
+            )
+        }
+    }
+
+    private func store(
+        _ row: StoredRecord,
+        _ fields: RecordFields,
+        _ references: References,
+        over existing: StoredRecord?,
+        _ before: RecordFields?,
+        isNew: Bool
+    ) throws -> StoredRecord {
+        var row = row
+        if isNew {
+            row.id = try writer.addRecord(row)
+        } else {
+            try writer.updateRecord(row)
+        }
+        let type = rules.schema.types[row.type] ?? RecordTypeSchema()
+        let new = IndexKeys(type).entries(of: row, fields)
+        if let existing, let before {
+            let old = IndexKeys(type).entries(of: existing, before)
+            try replace(old, with: new)
+            try writer.removeReferences(from: row.id)
+        } else {
+            for entry in new { try writer.addEntry(entry, in: row.zone) }
+        }
+        for reference in references.stored(from: row.id) {
+            try writer.addReference(reference, in: row.zone)
+        }
+        if row.hasAssets || existing?.hasAssets == true {
+            try writer.setAssets(fields.assets.compactMap(\.checksumData), of: row.id)
+        }
+        return row
+    }
+
+    private func replace(_ old: [IndexEntry], with new: [IndexEntry]) throws {
+        let (before, after) = (Set(old), Set(new))
+        for entry in old where !after.contains(entry) {
+            try writer.removeEntry(entry, in: zone.zone.id)
+        }
+        for entry in new where !before.contains(entry) {
+            try writer.addEntry(entry, in: zone.zone.id)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Applies one batch inside its commit.
+///
+/// Each operation is checked in full before it writes anything, so a failed one leaves no trace and
+/// the next can go on.
+struct RecordCommit {
+    let call: Call
+    let writer: any StorageWriter
+    let zone: ZoneView
+    let batch: RecordBatch
+    var rules: SchemaRules
+    let links: AssetLinks
+    /// The number of the zone's newest change so far.
+    var sequence: Int64
+    let permissions: RecordPermissions
+
+    init(
+        call: Call,
+        writer: any StorageWriter,
+        zone: ZoneView,
+        batch: RecordBatch,
+        rules: SchemaRules,
+        links: AssetLinks
+    ) {
+        self.call = call
+        self.writer = writer
+        self.zone = zone
+        self.batch = batch
+        self.rules = rules
+        self.links = links
+        sequence = zone.zone.headSequence
+        permissions = RecordPermissions(scope: call.path.database, caller: call.caller)
+    }
+
+    /// Applies the operations in order.
+    ///
+    /// - Throws: `AtomicBatchFailed`, or what the storage throws.
+    mutating func run() throws -> [RecordOutcome] {
+        var outcomes: [RecordOutcome] = []
+        outcomes.reserveCapacity(batch.items.count)
+        for item in batch.items {
+            let schema = rules
+            do {
+                outcomes.append(try apply(item))
+            } catch let failure as RecordFailure {
+                rules = schema
+                outcomes.append(.failed(name: item.name, failure))
+            }
+        }
+        if batch.isAtomic, outcomes.contains(where: \.isFailure) {
+            throw AtomicBatchFailed(outcomes, names: batch.items.map(\.name))
+        }
+        return outcomes
+    }
+
+    /// Writes what the operations changed together: the zone's and the database's numbers, the
+    /// schema.
+    func finish(schemaVersion: Int64, cache: SchemaCache) throws {
+        if rules.isChanged {
+            try rules.save(version: schemaVersion, writer)
+            cache.insert(rules.schema, version: schemaVersion)
+        }
+        guard sequence > zone.zone.headSequence else { return }
+        var row = zone.zone
+        row.headSequence = sequence
+        if !zone.isDefault {
+            row.changeSequence = zone.database.headSequence + 1
+            try writer.setHeadSequence(zone.database.id, row.changeSequence)
+        }
+        try writer.updateZone(row)
+    }
+
+    private mutating func apply(_ item: RecordBatch.Item) throws -> RecordOutcome {
+        if let problem = NameRules.recordName(item.name) {
+            throw RecordFailure(.badRequest, problem)
+        }
+        let row = try writer.record(zone.zone.id, name: item.name)
+        let existing = row.flatMap { $0.isDeleted ? nil : $0 }
+        let kind = item.operation.operationType
+        try check(kind, item, existing)
+        if kind.isDelete {
+            guard let existing else { return .deleted(name: item.name, type: row?.type) }
+            try delete(existing)
+            return .deleted(name: item.name, type: existing.type)
+        }
+        return .saved(try save(item, over: existing, tombstone: row))
+    }
+
+    /// Checks existence and change tag.
+    private func check(
+        _ kind: RecordOperation.OperationType,
+        _ item: RecordBatch.Item,
+        _ existing: StoredRecord?
+    ) throws {
+        let record = item.operation.record
+        if kind == .create, existing != nil {
+            throw RecordFailure(
+                .conflict,
+                "record to insert already exists: '\(item.name)'"
+            )
+        }
+        guard kind.checksTag else { return }
+        if record.recordName == nil {
+            throw RecordFailure(.badRequest, "recordName is missing; \(kind.rawValue) needs it")
+        }
+        guard let tag = record.recordChangeTag else {
+            throw RecordFailure(
+                .badRequest,
+                "recordChangeTag is missing for '\(item.name)'; \(kind.rawValue) needs the tag of "
+                    + "the server's copy"
+            )
+        }
+        guard let existing else {
+            throw RecordFailure(
+                .notFound,
+                "recordChangeTag specified, but record not found. Record: '\(item.name)'"
+            )
+        }
+        let current = ChangeTag.text(existing.sequence)
+        guard tag == current else {
+            throw RecordFailure(
+                .conflict,
+                "client oplock error updating record '\(item.name)': recordChangeTag is '\(tag)', "
+                    + "the server's copy has '\(current)'"
+            )
+        }
+    }
+
+    /// The next number of the zone.
+    mutating func takeSequence() -> Int64 {
+        sequence += 1
+        return sequence
+    }
+
+    /// What a change made by the caller is stamped with.
+    var stamp: StoredRecord.Stamp {
+        StoredRecord.Stamp(
+            milliseconds: call.now,
+            user: call.caller.user?.recordName ?? ZoneDirectory.publicOwner
+        )
+    }
+}

@@ -1,0 +1,78 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The fields of a record and their stored form: the JSON object of the wire.
+struct RecordFields: Hashable {
+    var fields: [String: WireField]
+
+    init(_ fields: [String: WireField] = [:]) {
+        self.fields = fields
+    }
+
+    /// Reads the stored form.
+    init(stored: Data) throws {
+        do {
+            fields = try WireJSON.decode([String: WireField].self, from: stored)
+        } catch {
+            throw StorageError(.corrupt, "The fields of a stored record cannot be read: \(error)")
+        }
+    }
+
+    /// The stored form.
+    var stored: Data {
+        var writer = JSONWriter(capacity: 1024)
+        writer.fields(fields)
+        return writer.data
+    }
+
+    /// Whether a field holds an asset.
+    var hasAssets: Bool {
+        fields.values.contains { $0.value?.type.scalar == .asset }
+    }
+
+    /// The assets in all fields.
+    var assets: [WireAsset] {
+        fields.sorted { $0.key < $1.key }.flatMap { field -> [WireAsset] in
+            switch field.value.value {
+            case .asset(let asset): [asset]
+            case .list(let values, of: .asset): values.compactMap(\.asset)
+            default: []
+            }
+        }
+    }
+
+    /// The references in all fields.
+    var references: [WireReference] {
+        fields.sorted { $0.key < $1.key }.flatMap { field -> [WireReference] in
+            switch field.value.value {
+            case .reference(let reference): [reference]
+            case .list(let values, of: .reference): values.compactMap(\.reference)
+            default: []
+            }
+        }
+    }
+}
+
+extension WireValue {
+    /// The asset; nil for other values.
+    var asset: WireAsset? {
+        if case .asset(let asset) = self { asset } else { nil }
+    }
+
+    /// The reference; nil for other values.
+    var reference: WireReference? {
+        if case .reference(let reference) = self { reference } else { nil }
+    }
+}
+
+extension RecordFields {
+    /// The size of a record with these fields, without its assets, as the limit counts it.
+    var byteCount: Int {
+        fields.reduce(0) { $0 + $1.key.utf8.count + ($1.value.value?.byteCount ?? 0) }
+    }
+}

@@ -1,0 +1,90 @@
+import CloudKitWire
+
+/// The references of a record that matter to the deletion of their targets.
+struct References: Hashable {
+    /// One such reference.
+    struct Item: Hashable {
+        var target: String
+        var kind: StoredReference.Kind
+        /// The zone that the reference names; nil for the record's own.
+        var zone: WireZoneID?
+    }
+
+    /// The references, in the order of the fields.
+    private(set) var items: [Item] = []
+
+    init(fields: RecordFields, parent: String?) {
+        var seen: Set<Item> = []
+        for reference in fields.references {
+            let kind: StoredReference.Kind
+            switch reference.action ?? .none {
+            case .none: continue
+            case .deleteSelf: kind = .deleteSelf
+            case .validate: kind = .validate
+            }
+            let item = Item(target: reference.recordName, kind: kind, zone: reference.zoneID)
+            if seen.insert(item).inserted { items.append(item) }
+        }
+        if let parent { items.append(Item(target: parent, kind: .parent)) }
+    }
+
+    /// The references as rows.
+    func stored(from source: RowID<StoredRecord>) -> [StoredReference] {
+        items.map { StoredReference(source: source, target: $0.target, kind: $0.kind) }
+    }
+}
+
+extension RecordCommit {
+    /// Checks the references of a record that is about to be saved.
+    func check(
+        _ references: References,
+        of name: String,
+        before: RecordFields?,
+        _ existing: StoredRecord?
+    ) throws {
+        let old = before.map { References(fields: $0, parent: existing?.parent) }
+        for item in references.items {
+            try checkZone(item, name)
+            let isOld = old?.items.contains(item) ?? false
+            if !isOld { try checkCount(item, name) }
+            if item.kind != .deleteSelf { try checkTarget(item, name) }
+        }
+    }
+
+    private func checkZone(_ item: References.Item, _ name: String) throws {
+        guard let zone = item.zone, zone.zoneName != self.zone.id.zoneName else { return }
+        throw RecordFailure(
+            .badRequest,
+            "Record '\(name)' refers to '\(item.target)' in zone '\(zone.zoneName)'; a reference "
+                + "with an action cannot leave its zone '\(self.zone.id.zoneName)'"
+        )
+    }
+
+    private func checkCount(_ item: References.Item, _ name: String) throws {
+        guard item.kind != .parent else { return }
+        let zone = zone.zone.id
+        let count = try [StoredReference.Kind.deleteSelf, .validate].reduce(0) {
+            $0 + (try writer.referenceCount(zone, to: item.target, $1))
+        }
+        guard count < Limits.owningReferencesPerTarget else {
+            throw RecordFailure(
+                .badRequest,
+                "Record '\(name)' would be one of more than \(Limits.owningReferencesPerTarget) "
+                    + "that refer to '\(item.target)' with an action"
+            )
+        }
+    }
+
+    private func checkTarget(_ item: References.Item, _ name: String) throws {
+        if item.target == name { return }
+        if batch.isAtomic, batch.savedNames.contains(item.target) { return }
+        if let target = try writer.record(zone.zone.id, name: item.target), !target.isDeleted {
+            return
+        }
+        let what = item.kind == .parent ? "parent" : "validating reference's target"
+        throw RecordFailure(
+            .validatingReferenceError,
+            "The \(what) '\(item.target)' of record '\(name)' does not exist"
+        )
+    }
+}

@@ -1,0 +1,31 @@
+import CloudKitWire
+import Synchronization
+
+/// Decoded schemas by version, so that requests share one copy.
+///
+/// A version is a random number that names one content for ever; therefore a version written by a
+/// transaction that was rolled back later does no harm here.
+final class SchemaCache: Sendable {
+    private static let capacity = 64
+    private let schemas = Mutex<[Int64: Schema]>([:])
+
+    /// The schema of an environment.
+    func schema(
+        of environment: StoredEnvironment,
+        _ reader: any StorageReader
+    ) throws -> Schema {
+        if let schema = schemas.withLock({ $0[environment.schemaVersion] }) { return schema }
+        let schema = try Schema(reader.schema(environment.id))
+        insert(schema, version: environment.schemaVersion)
+        return schema
+    }
+
+    /// Keeps a schema under its version.
+    func insert(_ schema: Schema, version: Int64) {
+        guard version != 0 else { return }
+        schemas.withLock {
+            if $0.count >= Self.capacity { $0.removeAll() }
+            $0[version] = schema
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Checks what is saved against the schema, and lets the schema grow in development.
+struct SchemaRules: Sendable {
+    private(set) var schema: Schema
+    private(set) var isChanged = false
+    let environment: StoredEnvironment
+    let configuration: ServiceConfiguration
+
+    init(schema: Schema, environment: StoredEnvironment, configuration: ServiceConfiguration) {
+        self.schema = schema
+        self.environment = environment
+        self.configuration = configuration
+    }
+
+    /// A type; made just in time in development.
+    mutating func type(_ name: String) throws -> RecordTypeSchema {
+        if let type = schema.types[name] { return type }
+        if let problem = NameRules.identifier(name, "recordType") {
+            throw RecordFailure(.badRequest, problem)
+        }
+        guard environment.kind == .development else {
+            throw RecordFailure(
+                .badRequest,
+                "Cannot create new type \(name) in production schema; deploy a schema that has "
+                    + "it: RECORD TYPE \(name) (…)"
+            )
+        }
+        schema.addType(name, indexesSystemFields: configuration.indexesSystemFields)
+        isChanged = true
+        return schema.types[name] ?? RecordTypeSchema()
+    }
+
+    /// A field as it is stored, converted where the schema says so; nil when it is cleared.
+    mutating func checked(
+        _ field: WireField,
+        _ key: String,
+        of type: String,
+        _ name: String,
+        isPublic: Bool
+    ) throws -> WireField? {
+        guard let value = field.value else { return nil }
+        try checkNumbers(value, key, name)
+        let known = schema.types[type]?.fields[key]
+        guard let known else {
+            try addField(key, value.type, field.isEncrypted, to: type)
+            return try checked(field, key, of: type, name, isPublic: isPublic)
+        }
+        try checkEncryption(field, known, key, name, isPublic: isPublic)
+        var result = field
+        result.statedType = nil
+        result.value = try converted(value, field, to: known, key, type, name)
+        return result
+    }
+
+    private mutating func addField(
+        _ key: String,
+        _ fieldType: FieldType,
+        _ isEncrypted: Bool,
+        to type: String
+    ) throws {
+        if let problem = NameRules.identifier(key, "field name") {
+            throw RecordFailure(.badRequest, problem)
+        }
+        guard environment.kind == .development else {
+            throw RecordFailure(
+                .badRequest,
+                "Cannot create or modify field '\(key)' in record '\(type)' in production schema; "
+                    + "deploy a schema that has it: \(key) \(fieldType.schemaText)"
+            )
+        }
+        isChanged = true
+        let number = schema.takeNumber()
+        schema.types[type]?.fields[key] = FieldSchema(
+            fieldType,
+            isEncrypted: isEncrypted,
+            indexes: isEncrypted ? [] : FieldSchema.everyIndex(for: fieldType),
+            number: number
+        )
+    }
+
+    private func checkEncryption(
+        _ field: WireField,
+        _ known: FieldSchema,
+        _ key: String,
+        _ name: String,
+        isPublic: Bool
+    ) throws {
+        if field.isEncrypted, isPublic {
+            throw RecordFailure(
+                .badRequest,
+                "encrypted fields are not supported in the public database: field '\(key)' of "
+                    + "'\(name)'"
+            )
+        }
+        if field.isEncrypted, !known.isEncrypted {
+            throw RecordFailure(
+                .badRequest,
+                "Attempt to save encrypted data in non encrypted field type: field '\(key)' of "
+                    + "'\(name)'"
+            )
+        }
+        if !field.isEncrypted, known.isEncrypted {
+            throw RecordFailure(
+                .badRequest,
+                "invalid attempt to set value type \(field.value?.type.tag ?? "BYTES") for field "
+                    + "'\(key)' of '\(name)', defined to be: ENCRYPTED_\(known.type.tag)"
+            )
+        }
+    }
+
+    /// The value in the field's own type.
+    private mutating func converted(
+        _ value: WireValue,
+        _ field: WireField,
+        to known: FieldSchema,
+        _ key: String,
+        _ type: String,
+        _ name: String
+    ) throws -> WireValue {
+        if value.type == known.type { return value }
+        if case .list(let values, let scalar) = value, known.type.isList {
+            if values.isEmpty { return .list([], of: known.type.scalar) }
+            if known.type.scalar == nil, let scalar {
+                try adopt(scalar, for: key, in: type)
+                return value
+            }
+        }
+        // An untagged whole number is an INT64 on the wire even where a DOUBLE is meant.
+        if field.statedType == nil, known.type.scalar == .double {
+            if case .int64(let integer) = value { return .double(Double(integer)) }
+            if case .list(let values, of: .int64) = value, known.type.isList {
+                return .list(values.map(\.asDouble), of: .double)
+            }
+        }
+        throw RecordFailure(
+            .badRequest,
+            "Invalid value, expected type \(known.type.tag): field '\(key)' of '\(name)' has a "
+                + "value of type \(value.type.tag)"
+        )
+    }
+
+    /// Gives an open list type its element type.
+    private mutating func adopt(
+        _ scalar: FieldType.Scalar,
+        for key: String,
+        in type: String
+    ) throws {
+        let full = FieldType(listOf: scalar)
+        guard environment.kind == .development else {
+            throw RecordFailure(
+                .badRequest,
+                "Cannot create or modify field '\(key)' in record '\(type)' in production schema"
+            )
+        }
+        isChanged = true
+        schema.types[type]?.fields[key]?.type = full
+        schema.types[type]?.fields[key]?.indexes = FieldSchema.everyIndex(for: full)
+    }
+
+    private func checkNumbers(_ value: WireValue, _ key: String, _ name: String) throws {
+        switch value {
+        case .double(let number) where !number.isFinite:
+            throw RecordFailure(.badRequest, "Field '\(key)' of '\(name)' is not a finite number")
+        case .location(let location)
+        where !(abs(location.latitude) <= 90 && abs(location.longitude) <= 180):
+            throw RecordFailure(
+                .badRequest,
+                "Field '\(key)' of '\(name)' is no place on Earth: latitude \(location.latitude), "
+                    + "longitude \(location.longitude)"
+            )
+        case .list(let values, _):
+            for value in values { try checkNumbers(value, key, name) }
+        default: break
+        }
+    }
+
+    /// Writes the schema that grew.
+    func save(version: Int64, _ writer: any StorageWriter) throws {
+        try writer.setSchema(environment.id, version: version, schema.encoded())
+    }
+}
+
+extension WireValue {
+    /// An integer as a floating-point number; other values as they are.
+    fileprivate var asDouble: WireValue {
+        if case .int64(let integer) = self { .double(Double(integer)) } else { self }
+    }
+}
+
+extension FieldType {
+    /// The type as the schema language writes it.
+    var schemaText: String {
+        let name = scalar == .asset ? "ASSET" : scalar?.rawValue ?? "STRING"
+        return isList ? "LIST<\(name)>" : name
+    }
+}

@@ -1,0 +1,53 @@
+import CloudKitWire
+
+/// One authenticated request on its way through the service.
+struct Call: Sendable {
+    /// What the client sent.
+    let request: ServiceRequest
+    /// The request's path, taken apart.
+    let path: ServicePath
+    /// The request's query.
+    let parameters: QueryParameters
+    /// Who asks.
+    let caller: Caller
+    /// The container's environment.
+    let environment: StoredEnvironment
+    /// When the request came.
+    let now: Int64
+
+    /// Decodes the body.
+    ///
+    /// - Throws: `RequestError` with `BAD_REQUEST` that names the place.
+    func message<Message: Decodable>(_ type: Message.Type) throws(RequestError) -> Message {
+        guard JSONBounds.depth(of: request.body) <= Limits.requestDepth else {
+            throw RequestError(
+                .badRequest,
+                reason: "The body nests deeper than \(Limits.requestDepth) arrays and objects"
+            )
+        }
+        do {
+            return try WireJSON.decode(type, from: request.body)
+        } catch let error as DecodingError {
+            throw RequestError(
+                .badRequest,
+                reason: "BadRequestException: unexpected input at \(WireJSON.place(of: error))"
+            )
+        } catch {
+            throw RequestError(.badRequest, reason: "BadRequestException: unexpected input")
+        }
+    }
+
+    /// The user.
+    ///
+    /// - Throws: `RequestError` with `AUTHENTICATION_REQUIRED` for an API token alone.
+    func user() throws(RequestError) -> StoredUser {
+        guard let user = caller.user else {
+            throw RequestError(
+                .authenticationRequired,
+                reason: "request needs authorization",
+                redirectURL: request.baseURL + "/sign-in?" + (request.query ?? "")
+            )
+        }
+        return user
+    }
+}

@@ -1,0 +1,134 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+package import CloudKitWire
+import Synchronization
+
+/// CloudKit Web Services without HTTP and without SQL: requests in, answers out.
+///
+/// ```swift
+/// let service = CloudService(
+///     storage: try SQLiteStorage(path: nil),
+///     assets: try FileAssetStorage.temporary(),
+///     clock: SystemClock(),
+///     randomness: SystemRandomness()
+/// )
+/// let token = try await service.addAPIToken(
+///     container: "iCloud.com.example.app",
+///     environment: .development
+/// )
+/// ```
+///
+/// Every rule of the service is here; engines only store. Any number of services may work on one
+/// storage.
+public final class CloudService: Sendable {
+    let storage: any Storage
+    let assets: any AssetStorage
+    let configuration: ServiceConfiguration
+    let clock: any ServiceClock
+    let randomness: any ServiceRandomness
+    let schemas = SchemaCache()
+    private let sealCache = Mutex<TokenSeal?>(nil)
+
+    /// Makes a service over its storage; nothing is read before the first request.
+    public init(
+        storage: any Storage,
+        assets: any AssetStorage,
+        configuration: ServiceConfiguration = ServiceConfiguration(),
+        clock: any ServiceClock,
+        randomness: any ServiceRandomness
+    ) {
+        self.storage = storage
+        self.assets = assets
+        self.configuration = configuration
+        self.clock = clock
+        self.randomness = randomness
+    }
+
+    /// Answers one request; asset bytes go through `receiveAsset` and `openAsset`.
+    ///
+    /// Never throws: a failure is an answer with CloudKit's error code, status and reason.
+    @concurrent
+    public func respond(to request: ServiceRequest) async -> ServiceResponse {
+        do {
+            return ok(try await answer(request))
+        } catch {
+            return failure(error)
+        }
+    }
+
+    /// The answer to a request that is refused before the service sees it.
+    package func refusal(_ error: RequestError) -> ServiceResponse { failure(error) }
+
+    /// The seal of all tokens; its key is made on first use and kept in the storage.
+    func seal() async throws -> TokenSeal {
+        if let seal = sealCache.withLock({ $0 }) { return seal }
+        let name = "tokenKey"
+        let fresh = Data(randomness.bytes(32))
+        let stored = try await storage.read { try $0.setting(name) }
+        let key =
+            if let stored {
+                stored
+            } else {
+                try await storage.write { writer in
+                    if let stored = try writer.setting(name) { return stored }
+                    try writer.setSetting(name, fresh)
+                    return fresh
+                }
+            }
+        let seal = TokenSeal(key: key)
+        sealCache.withLock { $0 = seal }
+        return seal
+    }
+
+    /// An answer with status 200.
+    func ok(_ body: Data) -> ServiceResponse {
+        ServiceResponse(status: 200, headers: headers(id: randomness.uuid()), body: body)
+    }
+
+    /// The answer that an error becomes.
+    func failure(_ error: any Error) -> ServiceResponse {
+        var error = Self.requestError(for: error)
+        let id = randomness.uuid().lowercased()
+        error.uuid = id
+        var writer = JSONWriter()
+        writer.requestError(error)
+        return ServiceResponse(
+            status: error.serverErrorCode.httpStatus,
+            headers: headers(id: id),
+            body: writer.data
+        )
+    }
+
+    private func headers(id: String) -> [(name: String, value: String)] {
+        [
+            ("Content-Type", "application/json; charset=UTF-8"),
+            ("X-Apple-Request-UUID", id),
+            ("X-Apple-CloudKit-Version", "1.0"),
+        ]
+    }
+
+    /// What a client is told of an error; details of the storage stay in the log.
+    private static func requestError(for error: any Error) -> RequestError {
+        switch error {
+        case let error as RequestError: error
+        case let error as StorageError where error.code == .busy:
+            RequestError(
+                .tryAgainLater,
+                reason: "The storage is busy; nothing was changed",
+                retryAfter: 1
+            )
+        case let error as StorageError where error.code == .full:
+            RequestError(
+                .tryAgainLater,
+                reason: "The server's disk is full; nothing was changed",
+                retryAfter: 60
+            )
+        case is CancellationError:
+            RequestError(.tryAgainLater, reason: "The request was cancelled", retryAfter: 1)
+        default: RequestError(.internalError, reason: "The server failed; nothing was changed")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// The parameters of a URL's query, percent-decoded; the first of equal names counts.
+struct QueryParameters: Sendable {
+    private var values: [String: String] = [:]
+
+    init(_ query: String?) {
+        for pair in (query ?? "").split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = PercentEncoding.decode(parts[0]), !name.isEmpty,
+                let value = PercentEncoding.decode(parts.count > 1 ? parts[1] : "")
+            else { continue }
+            if values[name] == nil { values[name] = value }
+        }
+    }
+
+    subscript(_ name: String) -> String? { values[name] }
+
+    /// Whether a parameter says true, in any case.
+    func isTrue(_ name: String) -> Bool { values[name]?.lowercased() == "true" }
+}
+
+/// Percent-encoding as URLs have it.
+enum PercentEncoding {
+    /// Decodes text; nil when an escape is cut short, not hexadecimal or not UTF-8.
+    static func decode(_ text: Substring) -> String? {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(digit),
+                let low = rest.popFirst().flatMap(digit)
+            else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

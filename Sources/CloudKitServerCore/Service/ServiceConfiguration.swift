@@ -1,0 +1,34 @@
+public import CloudKitWire
+
+/// What an operator can choose about a service.
+public struct ServiceConfiguration: Sendable {
+    /// Bytes of one asset at most.
+    public var assetBytes: Int
+    /// Bytes of a request body at most.
+    public var requestBodyBytes: Int
+    /// Seconds for which a web auth token is good.
+    public var webTokenSeconds: Int64
+    /// Seconds for which an asset's download URL is good.
+    public var downloadSeconds: Int64
+    /// Whether a type that a save makes just in time can be listed without a filter and queried by
+    /// its system fields at once.
+    ///
+    /// CloudKit's own types cannot until somebody marks `___recordID` QUERYABLE; set this to
+    /// `false` to meet that refusal before iCloud shows it.
+    public var indexesSystemFields: Bool
+
+    /// Makes a configuration; every default is the service's own limit.
+    public init(
+        assetBytes: Int = Limits.assetBytes,
+        requestBodyBytes: Int = Limits.requestBodyBytes,
+        webTokenSeconds: Int64 = 14 * 24 * 60 * 60,
+        downloadSeconds: Int64 = 24 * 60 * 60,
+        indexesSystemFields: Bool = true
+    ) {
+        self.assetBytes = assetBytes
+        self.requestBodyBytes = requestBodyBytes
+        self.webTokenSeconds = webTokenSeconds
+        self.downloadSeconds = downloadSeconds
+        self.indexesSystemFields = indexesSystemFields
+    }
+}

@@ -1,0 +1,24 @@
+/// Where a service keeps everything but the bytes of assets.
+///
+/// An engine knows no rule of the service: it stores rows and finds them again, in order. What it
+/// must promise is checked by one suite for all engines:
+///
+/// - `write` runs its closure atomically, one at a time; when the closure throws, nothing that it
+///   wrote remains and the error is passed on unchanged. When `write` returns, the data is durable.
+/// - `read` runs its closure on one consistent snapshot that holds every write that returned
+///   before the read began.
+public protocol Storage: Sendable {
+    /// Runs a closure on one consistent state of the data.
+    ///
+    /// - Throws: What the closure throws, or `StorageError`.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageReader) throws -> Value
+    ) async throws -> Value
+
+    /// Runs a closure whose changes are kept as a whole or not at all.
+    ///
+    /// - Throws: What the closure throws, or `StorageError`; then nothing was changed.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value
+}

@@ -1,0 +1,27 @@
+/// Why an engine could not do its work.
+public struct StorageError: Error, Hashable, Sendable {
+    /// The kind of failure.
+    public enum Code: Hashable, Sendable {
+        /// The disk is full.
+        case full
+        /// The engine is busy; a retry may work.
+        case busy
+        /// The disk or the file system failed.
+        case inputOutput
+        /// Stored data contradicts itself.
+        case corrupt
+        /// Anything else.
+        case other
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// What happened, for the operator.
+    public var message: String
+
+    /// Makes an error.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

@@ -1,0 +1,90 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+public import CloudKitWire
+
+/// What can be read inside one `Storage.read` or `Storage.write`; used on one thread at a time.
+public protocol StorageReader {
+    /// A value of the service itself, such as its signing key.
+    func setting(_ name: String) throws -> Data?
+
+    // MARK: Accounts
+
+    /// An environment of a container.
+    func environment(
+        container: String,
+        _ kind: ServiceEnvironment
+    ) throws -> StoredEnvironment?
+    /// An environment by its row.
+    func environment(_ id: RowID<StoredEnvironment>) throws -> StoredEnvironment?
+    /// All environments, by container and kind.
+    func environments() throws -> [StoredEnvironment]
+    /// The encoded schema of an environment; nil before the first.
+    func schema(_ id: RowID<StoredEnvironment>) throws -> Data?
+    /// A credential by its hash.
+    func credential(_ kind: StoredCredential.Kind, hash: Data) throws -> StoredCredential?
+    /// A user by its row.
+    func user(_ id: RowID<StoredUser>) throws -> StoredUser?
+    /// A user by record name.
+    func user(container: String, recordName: String) throws -> StoredUser?
+    /// All users of a container, by record name.
+    func users(container: String) throws -> [StoredUser]
+
+    // MARK: Databases and zones
+
+    /// The public database of an environment, or a user's private one.
+    func database(
+        _ environment: RowID<StoredEnvironment>,
+        owner: RowID<StoredUser>?
+    ) throws -> StoredDatabase?
+    /// A database by its row.
+    func database(_ id: RowID<StoredDatabase>) throws -> StoredDatabase?
+    /// A zone by name, also a deleted one.
+    func zone(_ database: RowID<StoredDatabase>, name: String) throws -> StoredZone?
+    /// A zone by its row, also a deleted one.
+    func zone(_ id: RowID<StoredZone>) throws -> StoredZone?
+    /// The live zones of a database, by name.
+    func zones(_ database: RowID<StoredDatabase>) throws -> [StoredZone]
+    /// Zones whose newest change came after a number, in that order; deleted ones too.
+    func changedZones(
+        _ database: RowID<StoredDatabase>,
+        after sequence: Int64,
+        limit: Int
+    ) throws -> [StoredZone]
+
+    // MARK: Records
+
+    /// A record by name, also a tombstone.
+    func record(_ zone: RowID<StoredZone>, name: String) throws -> StoredRecord?
+    /// A record by its row, also a tombstone.
+    func record(_ id: RowID<StoredRecord>) throws -> StoredRecord?
+    /// Records whose newest change came after a number, in that order; tombstones too.
+    func changedRecords(
+        _ zone: RowID<StoredZone>,
+        after sequence: Int64,
+        limit: Int
+    ) throws -> [StoredRecord]
+    /// Records whose newest change came before a number, newest first; tombstones too.
+    func changedRecords(
+        _ zone: RowID<StoredZone>,
+        before sequence: Int64,
+        limit: Int
+    ) throws -> [StoredRecord]
+    /// The references that point to a record, by source.
+    func references(_ zone: RowID<StoredZone>, to target: String) throws -> [StoredReference]
+    /// The number of references of one kind that point to a record.
+    func referenceCount(
+        _ zone: RowID<StoredZone>,
+        to target: String,
+        _ kind: StoredReference.Kind
+    ) throws -> Int
+
+    // MARK: Indexes
+
+    /// Entries of one index in the order of their keys, then of their records.
+    func entries(_ scan: IndexScan) throws -> [IndexEntry]
+    /// The number of entries that a scan would answer, counted no further than its limit.
+    func entryCount(_ scan: IndexScan) throws -> Int
+}

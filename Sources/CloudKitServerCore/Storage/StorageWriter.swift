@@ -1,0 +1,70 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+public import CloudKitWire
+
+/// What can be changed inside one `Storage.write`; reads see the changes made before them.
+public protocol StorageWriter: StorageReader {
+    /// Sets a value of the service itself.
+    func setSetting(_ name: String, _ value: Data) throws
+
+    // MARK: Accounts
+
+    /// Adds an environment with an empty schema.
+    func addEnvironment(
+        container: String,
+        _ kind: ServiceEnvironment
+    ) throws -> StoredEnvironment
+    /// Replaces the schema of an environment.
+    func setSchema(
+        _ id: RowID<StoredEnvironment>,
+        version: Int64,
+        _ schema: Data
+    ) throws
+    /// Adds a user; the row of the argument is ignored.
+    func addUser(_ user: StoredUser) throws -> StoredUser
+    /// Adds a credential, or replaces the one with the same kind and hash.
+    func putCredential(_ credential: StoredCredential) throws
+    /// Removes a credential if it is there.
+    func removeCredential(_ kind: StoredCredential.Kind, hash: Data) throws
+    /// Removes the credentials that expired before a time.
+    func removeCredentials(expiredBefore milliseconds: Int64) throws
+
+    // MARK: Databases and zones
+
+    /// Adds a database.
+    func addDatabase(
+        _ environment: RowID<StoredEnvironment>,
+        owner: RowID<StoredUser>?,
+        incarnation: Int64
+    ) throws -> StoredDatabase
+    /// Sets the number of a database's newest change.
+    func setHeadSequence(_ id: RowID<StoredDatabase>, _ sequence: Int64) throws
+    /// Adds a zone; the row of the argument is ignored.
+    func addZone(_ zone: StoredZone) throws -> StoredZone
+    /// Replaces a zone's row.
+    func updateZone(_ zone: StoredZone) throws
+    /// Removes a zone's records, index entries and references, but not its row.
+    func removeContents(of zone: RowID<StoredZone>) throws
+
+    // MARK: Records
+
+    /// Adds a record; the row of the argument is ignored.
+    func addRecord(_ record: StoredRecord) throws -> RowID<StoredRecord>
+    /// Replaces a record's row.
+    func updateRecord(_ record: StoredRecord) throws
+    /// Adds an index entry.
+    func addEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws
+    /// Removes an index entry if it is there.
+    func removeEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws
+    /// Removes every entry of an index in all zones.
+    func removeEntries(index: Int64) throws
+    /// Adds a reference.
+    func addReference(_ reference: StoredReference, in zone: RowID<StoredZone>) throws
+    /// Removes the references that a record holds.
+    func removeReferences(from source: RowID<StoredRecord>) throws
+    /// Replaces the checksums of the assets that a record holds.
+    func setAssets(_ checksums: [Data], of record: RowID<StoredRecord>) throws
+}

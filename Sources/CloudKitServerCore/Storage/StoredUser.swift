@@ -1,0 +1,32 @@
+/// A user of a container.
+public struct StoredUser: Hashable, Sendable {
+    /// The row.
+    public var id: RowID<StoredUser>
+    /// The container's identifier.
+    public var container: String
+    /// The name of the user's record: `_` and 32 hexadecimal digits.
+    public var recordName: String
+    /// Given name.
+    public var givenName: String?
+    /// Family name.
+    public var familyName: String?
+    /// E-mail address, in lower case, by which others find the user.
+    public var emailAddress: String?
+
+    /// Makes a row.
+    public init(
+        id: RowID<StoredUser>,
+        container: String,
+        recordName: String,
+        givenName: String? = nil,
+        familyName: String? = nil,
+        emailAddress: String? = nil
+    ) {
+        self.id = id
+        self.container = container
+        self.recordName = recordName
+        self.givenName = givenName
+        self.familyName = familyName
+        self.emailAddress = emailAddress
+    }
+}

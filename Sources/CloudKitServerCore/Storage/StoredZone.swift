@@ -1,0 +1,36 @@
+/// A zone: the unit of transaction and of order.
+public struct StoredZone: Hashable, Sendable {
+    /// The row.
+    public var id: RowID<StoredZone>
+    /// The database.
+    public var database: RowID<StoredDatabase>
+    /// The zone's name.
+    public var name: String
+    /// Which life of the zone this is: a zone made anew under an old name is another one.
+    public var incarnation: Int64
+    /// The number of the newest change to a record; numbers go on over lives.
+    public var headSequence: Int64
+    /// The number of the newest change to the zone in its database's feed.
+    public var changeSequence: Int64
+    /// Whether the zone was deleted.
+    public var isDeleted: Bool
+
+    /// Makes a row.
+    public init(
+        id: RowID<StoredZone>,
+        database: RowID<StoredDatabase>,
+        name: String,
+        incarnation: Int64,
+        headSequence: Int64,
+        changeSequence: Int64,
+        isDeleted: Bool
+    ) {
+        self.id = id
+        self.database = database
+        self.name = name
+        self.incarnation = incarnation
+        self.headSequence = headSequence
+        self.changeSequence = changeSequence
+        self.isDeleted = isDeleted
+    }
+}

@@ -1,0 +1,77 @@
+import Crypto
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Makes tokens that only this service can have made: contents and a signature over them.
+///
+/// A token of one purpose never opens as one of another.
+struct TokenSeal: Sendable {
+    /// What a token is for.
+    enum Purpose: UInt8 {
+        case databaseChanges = 1
+        case zoneChanges, queryPage, upload, receipt, download
+    }
+
+    private static let signatureBytes = 16
+    private let key: SymmetricKey
+
+    init(key: Data) {
+        self.key = SymmetricKey(data: key)
+    }
+
+    /// Signs contents; the answer is base64.
+    func seal(_ contents: [UInt8], for purpose: Purpose) -> String {
+        Data(contents + signature(of: contents, for: purpose)).base64EncodedString()
+    }
+
+    /// The contents of a token; nil when it was not made here for this purpose.
+    func open(_ token: String, for purpose: Purpose) -> [UInt8]? {
+        guard let data = Data(base64Encoded: token), data.count >= Self.signatureBytes else {
+            return nil
+        }
+        let contents = Array(data.dropLast(Self.signatureBytes))
+        let expected = signature(of: contents, for: purpose)
+        return isEqualInConstantTime(expected, Array(data.suffix(Self.signatureBytes)))
+            ? contents : nil
+    }
+
+    /// As `seal`, in characters that need no escape in a URL.
+    func sealForURL(_ contents: [UInt8], for purpose: Purpose) -> String {
+        seal(contents, for: purpose).map { character in
+            switch character {
+            case "+": "-"
+            case "/": "_"
+            case "=": "."
+            default: String(character)
+            }
+        }.joined()
+    }
+
+    /// As `open`, for what `sealForURL` made.
+    func openFromURL(_ token: String, for purpose: Purpose) -> [UInt8]? {
+        let base64 = token.map { character in
+            switch character {
+            case "-": "+"
+            case "_": "/"
+            case ".": "="
+            default: String(character)
+            }
+        }.joined()
+        return open(base64, for: purpose)
+    }
+
+    private func signature(of contents: [UInt8], for purpose: Purpose) -> [UInt8] {
+        let code = HMAC<SHA256>.authenticationCode(for: [purpose.rawValue] + contents, using: key)
+        return Array(code.prefix(Self.signatureBytes))
+    }
+}
+
+/// Whether two values are equal, found out in a time that does not tell where they differ.
+func isEqualInConstantTime(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+    guard first.count == second.count else { return false }
+    return zip(first, second).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+}

@@ -1,0 +1,92 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// `zones/list`: all zones of the database.
+    func listZones(_ call: Call) async throws -> Data {
+        let seal = try await seal()
+        let zones = try await storage.read { reader in
+            try ZoneDirectory(call: call, reader: reader).zones().map { $0.wire(seal) }
+        }
+        return try WireJSON.encode(ZonesResponse(zones: zones.map { .success($0) }))
+    }
+
+    /// `zones/lookup`: zones by identity.
+    func lookUpZones(_ call: Call) async throws -> Data {
+        let request = try call.message(LookupZonesRequest.self)
+        try checkCount(request.zones.count, "zones")
+        let seal = try await seal()
+        let zones = try await storage.read { reader in
+            let directory = ZoneDirectory(call: call, reader: reader)
+            return try request.zones.map { id in
+                try Self.item(zone: id) { try directory.zone(id).wire(seal) }
+            }
+        }
+        return try WireJSON.encode(ZonesResponse(zones: zones))
+    }
+
+    /// `zones/modify`: makes and deletes zones, one after the other.
+    func modifyZones(_ call: Call) async throws -> Data {
+        let request = try call.message(ModifyZonesRequest.self)
+        try checkCount(request.operations.count, "operations")
+        guard call.path.database == .private else {
+            throw RequestError(
+                .badRequest,
+                reason: "endpoint not applicable in the database type "
+                    + "'\(call.path.database.rawValue)db'"
+            )
+        }
+        _ = try call.user()
+        try checkUnique(request.operations.map(\.zone.zoneID.zoneName), "zone")
+        let seal = try await seal()
+        let zones = try await storage.write { writer in
+            try request.operations.map { operation in
+                try Self.item(zone: operation.zone.zoneID) {
+                    try ZoneChange(call: call, writer: writer, seal: seal).apply(operation)
+                }
+            }
+        }
+        return try WireJSON.encode(ZonesResponse(zones: zones))
+    }
+
+    /// Turns an error about one zone into an item of the answer; other errors fail the request.
+    static func item<Success: Codable & Hashable & Sendable>(
+        zone: WireZoneID,
+        _ body: () throws -> Success
+    ) throws -> ItemResult<Success> {
+        do {
+            return .success(try body())
+        } catch let error as RequestError where error.serverErrorCode != .authenticationRequired {
+            return .failure(
+                ItemError(error.serverErrorCode, reason: error.reason, zoneID: zone)
+            )
+        }
+    }
+
+    /// Refuses more items than a request may have.
+    func checkCount(_ count: Int, _ what: String) throws(RequestError) {
+        guard count <= Limits.operationsPerRequest else {
+            throw RequestError(
+                .badRequest,
+                reason: "The request has \(count) \(what); at most \(Limits.operationsPerRequest) "
+                    + "are allowed"
+            )
+        }
+    }
+
+    /// Refuses a request that names an item twice.
+    func checkUnique(_ names: some Sequence<String>, _ what: String) throws(RequestError) {
+        var seen: Set<String> = []
+        for name in names where !seen.insert(name).inserted {
+            throw RequestError(
+                .badRequest,
+                reason: "The request has more than one operation for the \(what) '\(name)'"
+            )
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import CloudKitWire
+
+/// One operation of `zones/modify` inside its commit.
+struct ZoneChange {
+    let call: Call
+    let writer: any StorageWriter
+    let seal: TokenSeal
+
+    /// Makes or deletes the zone.
+    ///
+    /// - Throws: `RequestError` about the zone, before anything was written.
+    func apply(_ operation: ModifyZonesRequest.Operation) throws -> WireZone {
+        let id = operation.zone.zoneID
+        let directory = ZoneDirectory(call: call, reader: writer)
+        guard directory.isOwnedByCaller(id) else {
+            throw RequestError(.accessDenied, reason: "Zone \(id.zoneName) belongs to another user")
+        }
+        guard !id.isDefault else {
+            throw RequestError(.badRequest, reason: "The default zone cannot be made or deleted")
+        }
+        if let problem = NameRules.zoneName(id.zoneName) {
+            throw RequestError(.badRequest, reason: problem)
+        }
+        let database = try directory.database()
+        let found = try writer.zone(database.id, name: id.zoneName)
+        return switch operation.operationType {
+        case .create: try create(id.zoneName, found, database, directory.ownerName)
+        case .delete: try delete(id, found, database, directory.ownerName)
+        }
+    }
+
+    private func create(
+        _ name: String,
+        _ found: StoredZone?,
+        _ database: StoredDatabase,
+        _ owner: String
+    ) throws -> WireZone {
+        if let found, !found.isDeleted {
+            return ZoneView(found, in: database, owner: owner).wire(seal)
+        }
+        let sequence = database.headSequence + 1
+        try writer.setHeadSequence(database.id, sequence)
+        var zone: StoredZone
+        if var again = found {
+            again.isDeleted = false
+            again.incarnation += 1
+            again.changeSequence = sequence
+            try writer.updateZone(again)
+            zone = again
+        } else {
+            zone = try writer.addZone(
+                StoredZone(
+                    id: RowID(rawValue: 0),
+                    database: database.id,
+                    name: name,
+                    incarnation: 1,
+                    headSequence: 0,
+                    changeSequence: sequence,
+                    isDeleted: false
+                )
+            )
+        }
+        return ZoneView(zone, in: database, owner: owner).wire(seal)
+    }
+
+    private func delete(
+        _ id: WireZoneID,
+        _ found: StoredZone?,
+        _ database: StoredDatabase,
+        _ owner: String
+    ) throws -> WireZone {
+        guard var zone = found, !zone.isDeleted else {
+            throw RequestError(.zoneNotFound, reason: "Zone does not exist: \(id.zoneName)")
+        }
+        let sequence = database.headSequence + 1
+        try writer.setHeadSequence(database.id, sequence)
+        try writer.removeContents(of: zone.id)
+        zone.isDeleted = true
+        zone.changeSequence = sequence
+        try writer.updateZone(zone)
+        let identity = ZoneView(zone, in: database, owner: owner).id
+        return WireZone(zoneID: identity, deleted: true)
+    }
+}

@@ -1,0 +1,62 @@
+import CloudKitWire
+
+/// Finds the databases and zones that a caller can reach through the path of a request.
+struct ZoneDirectory {
+    let call: Call
+    let reader: any StorageReader
+
+    /// What answers call the owner of the public database's zones.
+    static let publicOwner = "_defaultOwner"
+
+    /// The database of the path.
+    ///
+    /// - Throws: `RequestError` with `AUTHENTICATION_REQUIRED` or `ACCESS_DENIED`.
+    func database() throws -> StoredDatabase {
+        let owner = call.path.database == .public ? nil : try call.user().id
+        guard let database = try reader.database(call.environment.id, owner: owner) else {
+            throw StorageError(.corrupt, "A database is missing")
+        }
+        return database
+    }
+
+    /// The live zone of an identity.
+    ///
+    /// - Throws: `RequestError` with `ZONE_NOT_FOUND`.
+    func zone(_ id: WireZoneID) throws -> ZoneView {
+        try checkDatabase()
+        guard call.path.database != .shared, isOwnedByCaller(id) else { throw notFound(id) }
+        let database = try database()
+        guard let zone = try reader.zone(database.id, name: id.zoneName), !zone.isDeleted else {
+            throw notFound(id)
+        }
+        return ZoneView(zone, in: database, owner: ownerName)
+    }
+
+    /// All live zones.
+    func zones() throws -> [ZoneView] {
+        try checkDatabase()
+        guard call.path.database != .shared else { return [] }
+        let database = try database()
+        return try reader.zones(database.id).map { ZoneView($0, in: database, owner: ownerName) }
+    }
+
+    /// The name of the owner of the path's zones in answers.
+    var ownerName: String {
+        call.path.database == .public
+            ? Self.publicOwner : call.caller.user?.recordName ?? Self.publicOwner
+    }
+
+    /// Whether an identity names the caller's own zone, in any of the ways that clients write.
+    func isOwnedByCaller(_ id: WireZoneID) -> Bool {
+        guard let owner = id.ownerRecordName else { return true }
+        return WireZoneID.currentUserNames.contains(owner) || owner == call.caller.user?.recordName
+    }
+
+    private func checkDatabase() throws {
+        if call.path.database != .public { _ = try call.user() }
+    }
+
+    private func notFound(_ id: WireZoneID) -> RequestError {
+        RequestError(.zoneNotFound, reason: "Zone does not exist: \(id.zoneName)")
+    }
+}

@@ -1,0 +1,107 @@
+import CloudKitServerCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// An open file, closed with the last use of it.
+///
+/// Used by one task at a time: the one that writes an upload, or the one that reads a download.
+final class AssetFile: Sendable {
+    private let descriptor: Int32
+
+    /// Makes a file that did not exist.
+    init(creating path: String) throws {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure("make", path) }
+    }
+
+    /// Opens a file for reading; nil when it does not exist.
+    init?(opening path: String) throws {
+        descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        if descriptor < 0 {
+            if errno == ENOENT { return nil }
+            throw Self.failure("open", path)
+        }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Appends bytes.
+    func write(_ data: Data) throws {
+        try data.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let piece = UnsafeRawBufferPointer(rebasing: rest)
+                #if canImport(Glibc)
+                let count = Glibc.write(descriptor, piece.baseAddress, piece.count)
+                #elseif canImport(Musl)
+                let count = Musl.write(descriptor, piece.baseAddress, piece.count)
+                #else
+                let count = Darwin.write(descriptor, piece.baseAddress, piece.count)
+                #endif
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    throw Self.failure("write", "an asset")
+                }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    /// Reads the next bytes; nil at the end.
+    func read(_ count: Int) throws -> Data? {
+        var data = Data(count: count)
+        while true {
+            let found = data.withUnsafeMutableBytes { buffer in
+                #if canImport(Glibc)
+                Glibc.read(descriptor, buffer.baseAddress, count)
+                #elseif canImport(Musl)
+                Musl.read(descriptor, buffer.baseAddress, count)
+                #else
+                Darwin.read(descriptor, buffer.baseAddress, count)
+                #endif
+            }
+            if found < 0 {
+                if errno == EINTR { continue }
+                throw Self.failure("read", "an asset")
+            }
+            return found == 0 ? nil : data.prefix(found)
+        }
+    }
+
+    /// The number of bytes.
+    func size() throws -> Int64 {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Self.failure("measure", "an asset") }
+        return Int64(status.st_size)
+    }
+
+    /// Makes the bytes durable and gives the file its final name, which becomes durable too.
+    func keep(_ temporary: String, as path: String) throws {
+        guard fsync(descriptor) == 0 else { throw Self.failure("sync", temporary) }
+        guard rename(temporary, path) == 0 else { throw Self.failure("rename", temporary) }
+        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw Self.failure("open", folder) }
+        defer { close(directory) }
+        guard fsync(directory) == 0 else { throw Self.failure("sync", folder) }
+    }
+
+    private static func failure(_ verb: String, _ what: String) -> StorageError {
+        let code: StorageError.Code = errno == ENOSPC || errno == EDQUOT ? .full : .inputOutput
+        return StorageError(code, "Cannot \(verb) \(what): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,128 @@
+import CloudKitServerCore
+import GRDB
+import Synchronization
+
+/// Runs the writes that wait in one transaction, so that they share the wait for the disk.
+///
+/// Each has a savepoint: one that fails is undone alone. None is told of its success before the
+/// transaction is durable.
+final class GroupCommit: Sendable {
+    /// One write that waits.
+    private struct Job: Sendable {
+        let run: @Sendable (Database) throws -> Void
+        let finish: @Sendable ((any Error)?) -> Void
+    }
+
+    private struct Queue {
+        var waiting: [Job] = []
+        var isRunning = false
+    }
+
+    /// Writes that share one transaction at most.
+    private static let groupSize = 256
+
+    private let database: any DatabaseWriter
+    private let queue = Mutex(Queue())
+
+    init(_ database: any DatabaseWriter) {
+        self.database = database
+    }
+
+    /// Runs a write; returns when it is durable.
+    ///
+    /// - Throws: What the closure throws, or `StorageError`.
+    func run<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let outcome = Outcome<Value>()
+            add(
+                Job(
+                    run: { database in outcome.set(try body(database)) },
+                    finish: { error in outcome.resume(continuation, error) }
+                )
+            )
+        }
+    }
+
+    private func add(_ job: Job) {
+        let starts = queue.withLock { queue in
+            queue.waiting.append(job)
+            defer { queue.isRunning = true }
+            return !queue.isRunning
+        }
+        guard starts else { return }
+        database.asyncWriteWithoutTransaction { database in
+            while let group = self.takeGroup() { Self.commit(group, database) }
+        }
+    }
+
+    private func takeGroup() -> [Job]? {
+        queue.withLock { queue in
+            guard !queue.waiting.isEmpty else {
+                queue.isRunning = false
+                return nil
+            }
+            let group = Array(queue.waiting.prefix(Self.groupSize))
+            queue.waiting.removeFirst(group.count)
+            return group
+        }
+    }
+
+    private static func commit(_ group: [Job], _ database: Database) {
+        var errors = [(any Error)?](repeating: nil, count: group.count)
+        do {
+            try database.execute(cached: "BEGIN IMMEDIATE")
+            for (index, job) in group.enumerated() {
+                errors[index] = try runInSavepoint(job, database)
+            }
+            try database.execute(cached: "COMMIT")
+        } catch {
+            if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
+            for index in errors.indices { errors[index] = StorageError(error) }
+        }
+        for (job, error) in zip(group, errors) { job.finish(error) }
+    }
+
+    /// Runs one job; answers its error, or throws when the whole transaction is lost.
+    private static func runInSavepoint(_ job: Job, _ database: Database) throws -> (any Error)? {
+        try database.execute(cached: "SAVEPOINT job")
+        do {
+            try job.run(database)
+        } catch {
+            // SQLite ends the whole transaction by itself when the disk is full or fails.
+            guard database.isInsideTransaction else { throw error }
+            try database.execute(cached: "ROLLBACK TO job")
+            try database.execute(cached: "RELEASE job")
+            return error is DatabaseError ? StorageError(error) : error
+        }
+        try database.execute(cached: "RELEASE job")
+        return nil
+    }
+}
+
+/// Holds what a write answered until its transaction is durable.
+private final class Outcome<Value: Sendable>: Sendable {
+    private let value = Mutex<Value?>(nil)
+
+    func set(_ value: Value) {
+        self.value.withLock { $0 = value }
+    }
+
+    func resume(_ continuation: CheckedContinuation<Value, any Error>, _ error: (any Error)?) {
+        if let error {
+            continuation.resume(throwing: error)
+        } else if let value = value.withLock({ $0 }) {
+            continuation.resume(returning: value)
+        } else {
+            continuation.resume(throwing: StorageError(.other, "A write answered nothing"))
+        }
+    }
+}
+
+extension Database {
+    /// Runs a statement that is prepared once for each connection.
+    func execute(cached sql: String) throws {
+        try cachedStatement(sql: sql).execute()
+    }
+}

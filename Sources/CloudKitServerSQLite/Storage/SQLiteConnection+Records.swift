@@ -1,0 +1,151 @@
+import CloudKitServerCore
+import GRDB
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension SQLiteConnection {
+    func record(_ zone: RowID<StoredZone>, name: String) throws -> StoredRecord? {
+        try first(
+            Self.selectRecord + " WHERE zone = ? AND name = ?",
+            [zone.rawValue, name],
+            Self.record
+        )
+    }
+
+    func record(_ id: RowID<StoredRecord>) throws -> StoredRecord? {
+        try first(Self.selectRecord + " WHERE id = ?", [id.rawValue], Self.record)
+    }
+
+    func changedRecords(
+        _ zone: RowID<StoredZone>,
+        after sequence: Int64,
+        limit: Int
+    ) throws -> [StoredRecord] {
+        try all(
+            Self.selectRecord + " WHERE zone = ? AND sequence > ? ORDER BY sequence LIMIT ?",
+            [zone.rawValue, sequence, limit],
+            Self.record
+        )
+    }
+
+    func changedRecords(
+        _ zone: RowID<StoredZone>,
+        before sequence: Int64,
+        limit: Int
+    ) throws -> [StoredRecord] {
+        try all(
+            Self.selectRecord + " WHERE zone = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?",
+            [zone.rawValue, sequence, limit],
+            Self.record
+        )
+    }
+
+    func addRecord(_ record: StoredRecord) throws -> RowID<StoredRecord> {
+        RowID(
+            rawValue: try insert(
+                """
+                INSERT INTO record (zone, name, type, sequence, createdAt, createdBy, modifiedAt,
+                    modifiedBy, isDeleted, parent, share, hasAssets, fields)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                Self.arguments(record)
+            )
+        )
+    }
+
+    func updateRecord(_ record: StoredRecord) throws {
+        try run(
+            """
+            UPDATE record
+            SET zone = ?, name = ?, type = ?, sequence = ?, createdAt = ?, createdBy = ?,
+                modifiedAt = ?, modifiedBy = ?, isDeleted = ?, parent = ?, share = ?,
+                hasAssets = ?, fields = ?
+            WHERE id = ?
+            """,
+            Self.arguments(record) + [record.id.rawValue]
+        )
+    }
+
+    func references(_ zone: RowID<StoredZone>, to target: String) throws -> [StoredReference] {
+        try all(
+            "SELECT source, kind FROM reference WHERE zone = ? AND target = ? ORDER BY source, kind",
+            [zone.rawValue, target]
+        ) { row in
+            guard let kind = StoredReference.Kind(rawValue: row[1]) else {
+                throw StorageError(.corrupt, "A reference is of an unknown kind")
+            }
+            return StoredReference(source: RowID(rawValue: row[0]), target: target, kind: kind)
+        }
+    }
+
+    func referenceCount(
+        _ zone: RowID<StoredZone>,
+        to target: String,
+        _ kind: StoredReference.Kind
+    ) throws -> Int {
+        try first(
+            "SELECT count(*) FROM reference WHERE zone = ? AND target = ? AND kind = ?",
+            [zone.rawValue, target, kind.rawValue]
+        ) { $0[0] } ?? 0
+    }
+
+    func addReference(_ reference: StoredReference, in zone: RowID<StoredZone>) throws {
+        try run(
+            "INSERT OR IGNORE INTO reference (zone, target, kind, source) VALUES (?, ?, ?, ?)",
+            [
+                zone.rawValue, reference.target, reference.kind.rawValue,
+                reference.source.rawValue,
+            ]
+        )
+    }
+
+    func removeReferences(from source: RowID<StoredRecord>) throws {
+        try run("DELETE FROM reference WHERE source = ?", [source.rawValue])
+    }
+
+    func setAssets(_ checksums: [Data], of record: RowID<StoredRecord>) throws {
+        try run("DELETE FROM asset WHERE record = ?", [record.rawValue])
+        for checksum in checksums {
+            try run(
+                "INSERT OR IGNORE INTO asset (checksum, record) VALUES (?, ?)",
+                [checksum, record.rawValue]
+            )
+        }
+    }
+
+    private static let selectRecord = """
+        SELECT id, zone, name, type, sequence, createdAt, createdBy, modifiedAt, modifiedBy,
+            isDeleted, parent, share, hasAssets, fields
+        FROM record
+        """
+
+    private static func arguments(_ record: StoredRecord) -> [Argument] {
+        [
+            record.zone.rawValue, record.name, record.type, record.sequence,
+            record.created.milliseconds, record.created.user, record.modified.milliseconds,
+            record.modified.user, record.isDeleted, record.parent, record.share, record.hasAssets,
+            record.fields,
+        ]
+    }
+
+    private static func record(_ row: Row) -> StoredRecord {
+        StoredRecord(
+            id: RowID(rawValue: row[0]),
+            zone: RowID(rawValue: row[1]),
+            name: row[2],
+            type: row[3],
+            sequence: row[4],
+            created: StoredRecord.Stamp(milliseconds: row[5], user: row[6]),
+            modified: StoredRecord.Stamp(milliseconds: row[7], user: row[8]),
+            isDeleted: row[9],
+            parent: row[10],
+            share: row[11],
+            hasAssets: row[12],
+            fields: row[13]
+        )
+    }
+}

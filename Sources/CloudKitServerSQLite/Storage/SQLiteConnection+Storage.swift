@@ -1,0 +1,3 @@
+import CloudKitServerCore
+
+extension SQLiteConnection: StorageWriter {}

@@ -1,0 +1,149 @@
+import CloudKitServerCore
+import GRDB
+
+extension SQLiteConnection {
+    func database(
+        _ environment: RowID<StoredEnvironment>,
+        owner: RowID<StoredUser>?
+    ) throws -> StoredDatabase? {
+        try first(
+            Self.selectDatabase + " WHERE environment = ? AND owner = ?",
+            [environment.rawValue, owner?.rawValue ?? 0],
+            Self.database
+        )
+    }
+
+    func database(_ id: RowID<StoredDatabase>) throws -> StoredDatabase? {
+        try first(Self.selectDatabase + " WHERE id = ?", [id.rawValue], Self.database)
+    }
+
+    func addDatabase(
+        _ environment: RowID<StoredEnvironment>,
+        owner: RowID<StoredUser>?,
+        incarnation: Int64
+    ) throws -> StoredDatabase {
+        let id = try insert(
+            """
+            INSERT INTO database (environment, owner, incarnation, headSequence)
+            VALUES (?, ?, ?, 0)
+            """,
+            [environment.rawValue, owner?.rawValue ?? 0, incarnation]
+        )
+        return StoredDatabase(
+            id: RowID(rawValue: id),
+            environment: environment,
+            owner: owner,
+            incarnation: incarnation,
+            headSequence: 0
+        )
+    }
+
+    func setHeadSequence(_ id: RowID<StoredDatabase>, _ sequence: Int64) throws {
+        try run("UPDATE database SET headSequence = ? WHERE id = ?", [sequence, id.rawValue])
+    }
+
+    func zone(_ database: RowID<StoredDatabase>, name: String) throws -> StoredZone? {
+        try first(
+            Self.selectZone + " WHERE database = ? AND name = ?",
+            [database.rawValue, name],
+            Self.zone
+        )
+    }
+
+    func zone(_ id: RowID<StoredZone>) throws -> StoredZone? {
+        try first(Self.selectZone + " WHERE id = ?", [id.rawValue], Self.zone)
+    }
+
+    func zones(_ database: RowID<StoredDatabase>) throws -> [StoredZone] {
+        try all(
+            Self.selectZone + " WHERE database = ? AND NOT isDeleted ORDER BY name",
+            [database.rawValue],
+            Self.zone
+        )
+    }
+
+    func changedZones(
+        _ database: RowID<StoredDatabase>,
+        after sequence: Int64,
+        limit: Int
+    ) throws -> [StoredZone] {
+        try all(
+            Self.selectZone
+                + " WHERE database = ? AND changeSequence > ? ORDER BY changeSequence LIMIT ?",
+            [database.rawValue, sequence, limit],
+            Self.zone
+        )
+    }
+
+    func addZone(_ zone: StoredZone) throws -> StoredZone {
+        var zone = zone
+        zone.id = RowID(
+            rawValue: try insert(
+                """
+                INSERT INTO zone
+                    (database, name, incarnation, headSequence, changeSequence, isDeleted)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    zone.database.rawValue, zone.name, zone.incarnation, zone.headSequence,
+                    zone.changeSequence, zone.isDeleted,
+                ]
+            )
+        )
+        return zone
+    }
+
+    func updateZone(_ zone: StoredZone) throws {
+        try run(
+            """
+            UPDATE zone
+            SET incarnation = ?, headSequence = ?, changeSequence = ?, isDeleted = ?
+            WHERE id = ?
+            """,
+            [
+                zone.incarnation, zone.headSequence, zone.changeSequence, zone.isDeleted,
+                zone.id.rawValue,
+            ]
+        )
+    }
+
+    func removeContents(of zone: RowID<StoredZone>) throws {
+        try run(
+            "DELETE FROM asset WHERE record IN (SELECT id FROM record WHERE zone = ?)",
+            [zone.rawValue]
+        )
+        for table in ["record", "indexEntry", "reference"] {
+            try run("DELETE FROM \(table) WHERE zone = ?", [zone.rawValue])
+        }
+    }
+
+    private static let selectDatabase =
+        "SELECT id, environment, owner, incarnation, headSequence FROM database"
+
+    private static func database(_ row: Row) -> StoredDatabase {
+        let owner: Int64 = row[2]
+        return StoredDatabase(
+            id: RowID(rawValue: row[0]),
+            environment: RowID(rawValue: row[1]),
+            owner: owner == 0 ? nil : RowID(rawValue: owner),
+            incarnation: row[3],
+            headSequence: row[4]
+        )
+    }
+
+    private static let selectZone = """
+        SELECT id, database, name, incarnation, headSequence, changeSequence, isDeleted FROM zone
+        """
+
+    private static func zone(_ row: Row) -> StoredZone {
+        StoredZone(
+            id: RowID(rawValue: row[0]),
+            database: RowID(rawValue: row[1]),
+            name: row[2],
+            incarnation: row[3],
+            headSequence: row[4],
+            changeSequence: row[5],
+            isDeleted: row[6]
+        )
+    }
+}

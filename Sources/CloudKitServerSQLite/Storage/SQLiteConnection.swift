@@ -1,0 +1,63 @@
+import CloudKitServerCore
+import GRDB
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The storage as one connection sees it inside a transaction.
+struct SQLiteConnection {
+    private let database: Database
+
+    init(_ database: Database) {
+        self.database = database
+    }
+
+    /// A value for a statement's question mark.
+    typealias Argument = (any DatabaseValueConvertible)?
+
+    /// Runs a statement.
+    func run(_ sql: String, _ arguments: [Argument] = []) throws {
+        let statement = try database.cachedStatement(sql: sql)
+        statement.setUncheckedArguments(StatementArguments(arguments))
+        try statement.execute()
+    }
+
+    /// Runs a statement that adds a row; answers the row's number.
+    func insert(_ sql: String, _ arguments: [Argument]) throws -> Int64 {
+        try run(sql, arguments)
+        return database.lastInsertedRowID
+    }
+
+    /// The rows of a query, each made a value.
+    func all<Value>(
+        _ sql: String,
+        _ arguments: [Argument] = [],
+        _ make: (Row) throws -> Value
+    ) throws -> [Value] {
+        let statement = try database.cachedStatement(sql: sql)
+        let rows = try Row.fetchCursor(
+            statement,
+            arguments: StatementArguments(arguments)
+        )
+        var values: [Value] = []
+        while let row = try rows.next() { values.append(try make(row)) }
+        return values
+    }
+
+    /// The first row of a query, made a value.
+    func first<Value>(
+        _ sql: String,
+        _ arguments: [Argument] = [],
+        _ make: (Row) throws -> Value
+    ) throws -> Value? {
+        let statement = try database.cachedStatement(sql: sql)
+        let rows = try Row.fetchCursor(
+            statement,
+            arguments: StatementArguments(arguments)
+        )
+        return try rows.next().map(make)
+    }
+}

@@ -1,0 +1,111 @@
+import GRDB
+
+/// The tables of the file, and how older files become newer ones.
+enum SQLiteTables {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { database in
+            try database.execute(sql: accounts)
+            try database.execute(sql: zones)
+            try database.execute(sql: records)
+        }
+        return migrator
+    }
+
+    private static let accounts = """
+        CREATE TABLE setting (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE environment (
+            id INTEGER PRIMARY KEY,
+            container TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            schemaVersion INTEGER NOT NULL,
+            schema BLOB,
+            UNIQUE (container, kind)
+        );
+        CREATE TABLE user (
+            id INTEGER PRIMARY KEY,
+            container TEXT NOT NULL,
+            recordName TEXT NOT NULL,
+            givenName TEXT,
+            familyName TEXT,
+            emailAddress TEXT,
+            UNIQUE (container, recordName)
+        );
+        CREATE TABLE credential (
+            kind INTEGER NOT NULL,
+            hash BLOB NOT NULL,
+            environment INTEGER NOT NULL,
+            user INTEGER,
+            companion BLOB,
+            expires INTEGER,
+            PRIMARY KEY (kind, hash)
+        ) WITHOUT ROWID;
+        """
+
+    // An owner of 0 is nobody: NULLs would not be unique.
+    private static let zones = """
+        CREATE TABLE database (
+            id INTEGER PRIMARY KEY,
+            environment INTEGER NOT NULL,
+            owner INTEGER NOT NULL,
+            incarnation INTEGER NOT NULL,
+            headSequence INTEGER NOT NULL,
+            UNIQUE (environment, owner)
+        );
+        CREATE TABLE zone (
+            id INTEGER PRIMARY KEY,
+            database INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            incarnation INTEGER NOT NULL,
+            headSequence INTEGER NOT NULL,
+            changeSequence INTEGER NOT NULL,
+            isDeleted INTEGER NOT NULL,
+            UNIQUE (database, name)
+        );
+        CREATE INDEX zoneByChange ON zone (database, changeSequence);
+        """
+
+    // Rowid tables with unique indexes write a fraction of what WITHOUT ROWID tables do when rows
+    // are large; the narrow tables are better off without a rowid.
+    private static let records = """
+        CREATE TABLE record (
+            id INTEGER PRIMARY KEY,
+            zone INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            type TEXT NOT NULL,
+            sequence INTEGER NOT NULL,
+            createdAt INTEGER NOT NULL,
+            createdBy TEXT NOT NULL,
+            modifiedAt INTEGER NOT NULL,
+            modifiedBy TEXT NOT NULL,
+            isDeleted INTEGER NOT NULL,
+            parent TEXT,
+            share TEXT,
+            hasAssets INTEGER NOT NULL,
+            fields BLOB NOT NULL,
+            UNIQUE (zone, name),
+            UNIQUE (zone, sequence)
+        );
+        CREATE TABLE indexEntry (
+            zone INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            key BLOB NOT NULL,
+            record INTEGER NOT NULL,
+            PRIMARY KEY (zone, number, key, record)
+        ) WITHOUT ROWID;
+        CREATE TABLE reference (
+            zone INTEGER NOT NULL,
+            target TEXT NOT NULL,
+            kind INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            PRIMARY KEY (zone, target, kind, source)
+        ) WITHOUT ROWID;
+        CREATE INDEX referenceBySource ON reference (source);
+        CREATE TABLE asset (
+            checksum BLOB NOT NULL,
+            record INTEGER NOT NULL,
+            PRIMARY KEY (checksum, record)
+        ) WITHOUT ROWID;
+        CREATE INDEX assetByRecord ON asset (record);
+        """
+}

@@ -1,0 +1,107 @@
+public import CloudKitServerCore
+public import CloudKitWebClient
+public import Foundation
+
+/// Carries a client's requests straight into a service in the same process: the same messages and
+/// the same rules as over HTTP, without sockets.
+public struct InProcessTransport: Transport {
+    /// The address under which the service seems to be; no request leaves the process.
+    public static let url = "http://cloud.invalid"
+
+    private let service: CloudService
+
+    /// Makes a transport into a service.
+    public init(service: CloudService) {
+        self.service = service
+    }
+
+    /// Hands a request to the service.
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        try Self.checkCancellation()
+        let (path, query) = Self.target(of: request.url)
+        let response = await service.respond(
+            to: ServiceRequest(
+                method: request.method,
+                path: path,
+                query: query,
+                headers: request.headers.map { ($0.key, $0.value) },
+                body: request.body ?? Data(),
+                baseURL: Self.url
+            )
+        )
+        return Self.response(response)
+    }
+
+    /// Hands a file's bytes to the service.
+    public func upload(
+        _ file: URL,
+        to url: String,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        try Self.checkCancellation()
+        guard case .upload(let token) = AssetRoute(path: Self.target(of: url).path) else {
+            throw Self.foreign(url)
+        }
+        let bytes: Data
+        do {
+            bytes = try Data(contentsOf: file, options: .mappedIfSafe)
+        } catch {
+            throw TransportError(
+                .fileNotFound,
+                message: "The file \(file.path) cannot be read",
+                cause: error
+            )
+        }
+        let body = AsyncStream<Data> { stream in
+            stream.yield(bytes)
+            stream.finish()
+        }
+        let response = await service.receiveAsset(token: token, body: body)
+        progress(1)
+        return Self.response(response)
+    }
+
+    /// Writes an asset's bytes into a new file.
+    public func download(
+        _ url: String,
+        to file: URL,
+        progress: @escaping TransferProgress
+    ) async throws {
+        try Self.checkCancellation()
+        guard case .download(let token) = AssetRoute(path: Self.target(of: url).path) else {
+            throw Self.foreign(url)
+        }
+        do {
+            var bytes = Data()
+            for try await chunk in try await service.openAsset(token: token).chunks {
+                bytes += chunk
+            }
+            try bytes.write(to: file, options: .withoutOverwriting)
+        } catch {
+            throw TransportError(.refused, message: "\(url): \(error)", cause: error)
+        }
+        progress(1)
+    }
+
+    private static func checkCancellation() throws {
+        guard Task.isCancelled else { return }
+        throw TransportError(.cancelled, message: "The request was cancelled")
+    }
+
+    private static func foreign(_ url: String) -> TransportError {
+        TransportError(.unreachable, message: "\(url) is not an asset URL of this cloud")
+    }
+
+    /// The path and the query of a URL, as they stand in it.
+    private static func target(of url: String) -> (path: String, query: String?) {
+        let target = url.hasPrefix(Self.url) ? url.dropFirst(Self.url.count) : url[...]
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        return (String(parts[0]), parts.count > 1 ? String(parts[1]) : nil)
+    }
+
+    private static func response(_ response: ServiceResponse) -> TransportResponse {
+        var headers: [String: String] = [:]
+        for (name, value) in response.headers { headers[name.lowercased()] = value }
+        return TransportResponse(status: response.status, headers: headers, body: response.body)
+    }
+}

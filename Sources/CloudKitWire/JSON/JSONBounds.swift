@@ -1,0 +1,31 @@
+/// Checks the shape of JSON before anything is built from it.
+package enum JSONBounds {
+    /// The deepest nesting of arrays and objects; strings are skipped, nothing else is checked.
+    package static func depth(of bytes: some Sequence<UInt8>) -> Int {
+        var depth = 0
+        var deepest = 0
+        var isInString = false
+        var isEscaped = false
+        for byte in bytes {
+            if isInString {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isInString = false
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isInString = true
+            case UInt8(ascii: "["), UInt8(ascii: "{"):
+                depth += 1
+                deepest = max(deepest, depth)
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+            default: break
+            }
+        }
+        return deepest
+    }
+}

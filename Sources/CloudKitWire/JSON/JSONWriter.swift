@@ -1,0 +1,137 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// Writes JSON straight into bytes, for answers whose parts are already JSON.
+///
+/// The caller is trusted to open and close in pairs; commas come by themselves.
+package struct JSONWriter {
+    private var bytes: [UInt8] = []
+    private var needsComma = false
+
+    /// Makes an empty writer.
+    package init(capacity: Int = 256) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// What was written.
+    package var data: Data { Data(bytes) }
+
+    /// Opens an object.
+    package mutating func openObject() { open("{") }
+    /// Closes an object.
+    package mutating func closeObject() { close("}") }
+    /// Opens an array.
+    package mutating func openArray() { open("[") }
+    /// Closes an array.
+    package mutating func closeArray() { close("]") }
+
+    /// Writes the key of the value that follows.
+    package mutating func key(_ key: String) {
+        string(key)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    /// Writes a key and a string, or nothing for nil.
+    package mutating func member(_ key: String, _ value: String?) {
+        guard let value else { return }
+        self.key(key)
+        string(value)
+    }
+
+    /// Writes a key and an integer, or nothing for nil.
+    package mutating func member(_ key: String, _ value: Int64?) {
+        guard let value else { return }
+        self.key(key)
+        integer(value)
+    }
+
+    /// Writes a key and a number, or nothing for nil.
+    package mutating func member(_ key: String, _ value: Double?) {
+        guard let value else { return }
+        self.key(key)
+        double(value)
+    }
+
+    /// Writes a key and a truth value, or nothing for nil.
+    package mutating func member(_ key: String, _ value: Bool?) {
+        guard let value else { return }
+        self.key(key)
+        literal(value ? "true" : "false")
+    }
+
+    /// Writes an integer.
+    package mutating func integer(_ value: Int64) { literal(String(value)) }
+
+    /// Writes a number; JSON knows finite ones only, so others become null.
+    package mutating func double(_ value: Double) {
+        literal(value.isFinite ? value.description : "null")
+    }
+
+    /// Writes null.
+    package mutating func null() { literal("null") }
+
+    /// Copies bytes that are one JSON value already.
+    package mutating func json(_ value: some Sequence<UInt8>) {
+        separate()
+        bytes.append(contentsOf: value)
+    }
+
+    /// Writes a string with its quotes and escapes.
+    package mutating func string(_ value: String) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        var value = value
+        value.withUTF8 { utf8 in
+            var start = 0
+            for (index, byte) in utf8.enumerated() where Self.needsEscape(byte) {
+                bytes.append(contentsOf: utf8[start..<index])
+                appendEscape(of: byte)
+                start = index + 1
+            }
+            bytes.append(contentsOf: utf8[start...])
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private mutating func appendEscape(of byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+        case UInt8(ascii: "\n"): bytes += Array(#"\n"#.utf8)
+        case UInt8(ascii: "\r"): bytes += Array(#"\r"#.utf8)
+        case UInt8(ascii: "\t"): bytes += Array(#"\t"#.utf8)
+        default:
+            let digits = Array("0123456789abcdef".utf8)
+            bytes += Array(#"\u00"#.utf8)
+            bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+    }
+
+    private mutating func open(_ bracket: Unicode.Scalar) {
+        separate()
+        bytes.append(UInt8(ascii: bracket))
+        needsComma = false
+    }
+
+    private mutating func close(_ bracket: Unicode.Scalar) {
+        bytes.append(UInt8(ascii: bracket))
+        needsComma = true
+    }
+
+    private mutating func literal(_ text: String) {
+        separate()
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+}

@@ -1,0 +1,79 @@
+/// A type of data, by its identifier: the ones that asset values name, and what conforms to what
+/// among them.
+public struct UTType: Hashable, Sendable, CustomStringConvertible {
+    /// The identifier, `public.json` for example.
+    public let identifier: String
+
+    /// Makes a type of an identifier that is known here; nil for others.
+    public init?(_ identifier: String) {
+        guard Self.known[identifier] != nil else { return nil }
+        self.identifier = identifier
+    }
+
+    private init(known identifier: String) {
+        self.identifier = identifier
+    }
+
+    /// Makes the type of files with an extension; nil for extensions that are not known here.
+    public init?(filenameExtension: String) {
+        let name = filenameExtension.lowercased()
+        let found = Self.known.filter { $0.value.extensions.contains(name) }.keys.sorted()
+        guard let identifier = found.first else { return nil }
+        self.identifier = identifier
+    }
+
+    /// Any data.
+    public static let data = UTType(known: "public.data")
+    /// Text.
+    public static let text = UTType(known: "public.text")
+    /// Text without formatting.
+    public static let plainText = UTType(known: "public.plain-text")
+    /// JSON.
+    public static let json = UTType(known: "public.json")
+    /// XML.
+    public static let xml = UTType(known: "public.xml")
+    /// A property list, XML or binary.
+    public static let propertyList = UTType(known: "com.apple.property-list")
+    /// A property list as XML.
+    public static let xmlPropertyList = UTType(known: "com.apple.xml-property-list")
+    /// A binary property list.
+    public static let binaryPropertyList = UTType(known: "com.apple.binary-property-list")
+    /// An image.
+    public static let image = UTType(known: "public.image")
+    /// A PNG image.
+    public static let png = UTType(known: "public.png")
+    /// A JPEG image.
+    public static let jpeg = UTType(known: "public.jpeg")
+
+    private static let known: [String: (extensions: [String], parents: [String])] = [
+        "public.data": ([], []),
+        "public.text": ([], ["public.data"]),
+        "public.plain-text": (["txt"], ["public.text"]),
+        "public.json": (["json"], ["public.text"]),
+        "public.xml": (["xml"], ["public.text"]),
+        "com.apple.property-list": (["plist"], ["public.data"]),
+        "com.apple.xml-property-list": (
+            ["plist"], ["com.apple.property-list", "public.xml"]
+        ),
+        "com.apple.binary-property-list": (["plist"], ["com.apple.property-list"]),
+        "public.image": ([], ["public.data"]),
+        "public.png": (["png"], ["public.image"]),
+        "public.jpeg": (["jpeg", "jpg"], ["public.image"]),
+    ]
+
+    /// The extension of files of this type; nil for types that are only a family.
+    public var preferredFilenameExtension: String? { Self.known[identifier]?.extensions.first }
+
+    /// Whether the type was made up for an unknown file; none here is.
+    public var isDynamic: Bool { false }
+
+    /// Whether this type is another or a kind of it.
+    public func conforms(to type: UTType) -> Bool {
+        if self == type { return true }
+        let parents = Self.known[identifier]?.parents ?? []
+        return parents.contains { UTType(known: $0).conforms(to: type) }
+    }
+
+    /// The identifier.
+    public var description: String { identifier }
+}

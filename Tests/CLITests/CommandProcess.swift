@@ -1,0 +1,51 @@
+import Foundation
+
+/// The built `cloudkit`, run as a process of its own.
+struct CommandProcess {
+    /// What a finished run left.
+    struct Outcome {
+        let status: Int32
+        let output: String
+        let errors: String
+    }
+
+    /// The executable beside the test bundle.
+    static let executable = URL(fileURLWithPath: CommandLine.arguments[0])
+        .deletingLastPathComponent().appendingPathComponent("cloudkit")
+
+    /// Runs the command to its end.
+    static func run(_ arguments: [String]) async throws -> Outcome {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        let ended = AsyncStream<Void> { stream in
+            process.terminationHandler = { _ in stream.finish() }
+        }
+        try process.run()
+        async let outputText = text(of: output)
+        async let errorText = text(of: errors)
+        for await _ in ended {}
+        return Outcome(
+            status: process.terminationStatus,
+            output: try await outputText,
+            errors: try await errorText
+        )
+    }
+
+    /// Reads a pipe to its end on a thread of its own: reading blocks.
+    private static func text(of pipe: Pipe) async throws -> String {
+        let handle = pipe.fileHandleForReading
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+                    }
+                )
+            }
+        }
+    }
+}

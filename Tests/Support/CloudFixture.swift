@@ -1,0 +1,70 @@
+public import CloudKit
+import CloudKitExtras
+import CloudKitServer
+public import CloudKitTesting
+public import CloudKitWebClient
+import Logging
+
+/// The ways in which a test's devices reach their cloud; a test that takes one runs over each.
+public enum CloudFixture: String, CaseIterable, Sendable {
+    /// Straight into the service.
+    case inProcess
+    /// Through a real server on the loopback interface.
+    case overHTTP
+
+    /// Runs a test against an empty cloud of its own.
+    public func run(_ body: @Sendable (Cloud) async throws -> Void) async throws {
+        let cloud = try await TestCloud()
+        switch self {
+        case .inProcess: try await body(Cloud(cloud: cloud, url: nil))
+        case .overHTTP:
+            let silence = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let server = CloudServer(serving: cloud.service, logger: silence)
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await server.run() }
+                try await body(Cloud(cloud: cloud, url: try await server.url()))
+                group.cancelAll()
+            }
+        }
+    }
+}
+
+/// A cloud as tests see it: users and their devices, however they are connected.
+public struct Cloud: Sendable {
+    let cloud: TestCloud
+    let url: String?
+
+    /// Makes a user.
+    public func addUser(_ name: String = "Ada") async throws -> TestCloud.User {
+        try await cloud.addUser(name)
+    }
+
+    /// Makes another device of a user.
+    public func device(
+        of user: TestCloud.User?,
+        transport: (any Transport) -> any Transport = { $0 }
+    ) async throws -> CKContainer {
+        CKContainer(client: try await client(of: user, transport: transport))
+    }
+
+    /// Makes the web client of another device of a user.
+    public func client(
+        of user: TestCloud.User?,
+        transport: (any Transport) -> any Transport = { $0 }
+    ) async throws -> WebClient {
+        let client = try await cloud.client(of: user) { transport($0) }
+        guard let url else { return client }
+        return WebClient(
+            url: url,
+            container: client.container,
+            environment: client.environment,
+            credentials: client.credentials,
+            transport: transport(HTTPTransport())
+        )
+    }
+
+    /// Makes the private database of another device of a user.
+    public func database(of user: TestCloud.User?) async throws -> CKDatabase {
+        try await device(of: user).privateCloudDatabase
+    }
+}
