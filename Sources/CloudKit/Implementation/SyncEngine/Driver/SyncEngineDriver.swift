@@ -10,6 +10,8 @@ actor SyncEngineDriver {
     private var work: Task<Void, Never>?
     private var timer: Task<Void, Never>?
     private var listener: Task<Void, Never>?
+    private var accountListener: Task<Void, Never>?
+    private let accountChanges: AsyncStream<Void>
 
     init(
         _ engine: CKSyncEngine,
@@ -21,11 +23,16 @@ actor SyncEngineDriver {
         delegate = configuration.delegate
         self.service = service
         self.core = core
+        accountChanges = service.accountChanges()
     }
 
     /// Carries out actions until the engine is gone.
     func run(_ actions: AsyncStream<SyncEngineAction>) async {
+        accountListener = Task { @concurrent [core, accountChanges] in
+            for await _ in accountChanges { core.signal(.notice(.accountChanged)) }
+        }
         for await action in actions { perform(action) }
+        accountListener?.cancel()
         work?.cancel()
         timer?.cancel()
         listener?.cancel()
@@ -91,7 +98,7 @@ actor SyncEngineDriver {
         listener = nil
         guard isListening else { return }
         listener = Task { @concurrent [core, service] in
-            for await notice in service.notices() { core.signal(.notice(notice)) }
+            for await _ in service.pushes() { core.signal(.notice(.databaseChanged)) }
         }
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 
 /// A database as an engine's service.
 struct DatabaseSyncService: SyncEngineService {
-    private let requests: DatabaseRequests
+    let requests: DatabaseRequests
 
     init(_ database: CKDatabase) {
         requests = database.requests
@@ -105,7 +105,7 @@ struct DatabaseSyncService: SyncEngineService {
 
 extension CKError {
     /// An error of an item, which is of this type already but for bugs.
-    fileprivate init(any error: any Error) {
+    init(any error: any Error) {
         self = error as? CKError ?? CKError(.internalError, message: "\(error)", cause: error)
     }
 }

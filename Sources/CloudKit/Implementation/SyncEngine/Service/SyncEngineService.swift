@@ -6,10 +6,14 @@ package protocol SyncEngineService: Sendable {
     /// `notAuthenticated`; nil asks for no user in particular.
     func answer(_ request: SyncRequest, for user: String?) async -> SyncAnswer
 
-    /// What the service reports by itself while the stream is read.
+    /// The changes of the database that the service reports by itself while the stream is read.
     ///
-    /// After every interruption the stream begins with a push, because one may have been missed.
-    func notices() -> AsyncStream<SyncNotice>
+    /// The stream begins with a report, and has one after every interruption, because some may
+    /// have been missed.
+    func pushes() -> AsyncStream<Void>
+
+    /// Signs that another user, or none, may be signed in.
+    func accountChanges() -> AsyncStream<Void>
 }
 
 /// What an engine asks a service.

@@ -163,7 +163,7 @@ extension SyncEngineState: Codable {
     }
 
     /// The state to start an engine with, and why a given one was not taken.
-    static func restored(
+    package static func restored(
         from serialization: CKSyncEngine.State.Serialization?,
         origin: Origin
     ) -> (state: SyncEngineState, problem: String?) {
