@@ -162,7 +162,10 @@ struct ModelApp {
             for deletion in event.deletions { gone(deletion.recordID, tell) }
         case .sentRecordZoneChanges(let event): sent(event, tell)
         case .sentDatabaseChanges(let event):
-            let done = event.savedZones.map(\.zoneID) + event.deletedZoneIDs
+            for zoneID in event.deletedZoneIDs { drop(zoneID, tell) }
+            let given = event.failedZoneSaves.filter { $0.error.code == .userDeletedZone }
+            let done =
+                event.savedZones.map(\.zoneID) + event.deletedZoneIDs + given.map(\.zone.zoneID)
             unsavedZones.removeAll { done.contains($0.zoneID) }
         default: break
         }
@@ -179,6 +182,11 @@ struct ModelApp {
         _ change: CKSyncEngine.Event.AccountChange.ChangeType,
         _ tell: Tell
     ) {
+        if let user {
+            // A fetch from the beginning reports no deletions, so nothing may be there before it.
+            let waiting = unsent[user] ?? []
+            rows[user] = (rows[user] ?? [:]).filter { waiting.contains($0.key) }
+        }
         switch change {
         case .signIn(let current), .switchAccounts(_, let current): user = current.recordName
         case .signOut: user = nil

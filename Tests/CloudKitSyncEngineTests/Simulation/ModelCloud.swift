@@ -14,8 +14,14 @@ struct ModelCloud {
         var sequence = 0
         var records: [String: Record] = [:]
         var tombstones: [String: Int] = [:]
-        /// Tokens below are too old.
-        var oldestToken = 0
+        /// Tokens given out before the last change of it have expired, unless something was deleted
+        /// since: that would be lost, because the API has no way to report it.
+        var epoch = 0
+
+        func accepts(_ life: Substring, _ epoch: Substring, _ start: Int) -> Bool {
+            life == "\(self.life)"
+                && (epoch == "\(self.epoch)" || tombstones.values.contains { $0 > start })
+        }
     }
 
     struct Database {
@@ -31,20 +37,23 @@ struct ModelCloud {
     private var lastLife = 0
     /// Entries of a page of a feed.
     let pageSize: Int
+    /// Whether a zone may be made again under the name of one that was deleted.
+    let makesZonesAgain: Bool
 
-    init(pageSize: Int) { self.pageSize = pageSize }
+    init(pageSize: Int, makesZonesAgain: Bool) {
+        self.pageSize = pageSize
+        self.makesZonesAgain = makesZonesAgain
+    }
 
     // MARK: What happens to the server
 
     /// All tokens of a user's database expire.
     mutating func expireDatabaseToken(of user: String) { databases[user, default: .init()].life += 1 }
 
-    /// The tokens of a zone expire that no deletion has happened after: older ones cannot expire
-    /// without loss, because the API has no way to say what went meanwhile.
+    /// The tokens of a zone expire.
     mutating func expireZoneTokens(of user: String, _ name: String) {
-        guard var zone = databases[user]?.zones[name], zone.tombstones.isEmpty else { return }
-        zone.oldestToken = zone.sequence + 1
-        zone.sequence += 1
+        guard var zone = databases[user]?.zones[name] else { return }
+        zone.epoch += 1
         databases[user]?.zones[name] = zone
         touch(user, name)
     }
@@ -117,9 +126,11 @@ struct ModelCloud {
         var start = 0
         if let token {
             let parts = token.text.split(separator: ":")
-            guard parts.count == 3, parts[0] == "z" else { return .failure(CKError(.invalidArguments)) }
-            start = Int(parts[2]) ?? 0
-            guard parts[1] == "\(zone.life)", start >= zone.oldestToken else {
+            guard parts.count == 4, parts[0] == "z" else {
+                return .failure(CKError(.invalidArguments))
+            }
+            start = Int(parts[3]) ?? 0
+            guard zone.accepts(parts[1], parts[2], start) else {
                 return .failure(CKError(.changeTokenExpired))
             }
         }
@@ -149,7 +160,7 @@ struct ModelCloud {
             .init(
                 modifications: records,
                 deletions: deletions,
-                token: CKServerChangeToken(text: "z:\(zone.life):\(end)"),
+                token: CKServerChangeToken(text: "z:\(zone.life):\(zone.epoch):\(end)"),
                 moreComing: entries.count > pageSize
             )
         )
@@ -171,6 +182,10 @@ struct ModelCloud {
         for zone in saving {
             let name = zone.zoneID.zoneName
             if databases[user]?.zones[name] == nil {
+                guard makesZonesAgain || databases[user]?.deletions[name] == nil else {
+                    answer.saves[zone.zoneID] = .failure(CKError(.userDeletedZone))
+                    continue
+                }
                 lastLife += 1
                 databases[user, default: .init()].zones[name] = Zone(life: lastLife)
                 touch(user, name)

@@ -74,11 +74,6 @@ extension Simulation {
         case 1: return CKError(.zoneBusy)
         default:
             let seconds = chance.number(2...15)
-            // The answer takes its time; the promise is counted from its arrival on.
-            devices[index].throttledUntil = max(
-                devices[index].throttledUntil,
-                now + .seconds(seconds)
-            )
             return CKError(
                 chance.one(of: 2) ? .requestRateLimited : .serviceUnavailable,
                 userInfo: [CKErrorRetryAfterKey: Double(seconds)]

@@ -45,8 +45,8 @@ struct Simulation {
         self.defect = defect
         self.keepsTrace = keepsTrace
         var chance = SeededChance(seed: seed)
-        cloud = ModelCloud(pageSize: chance.number(1...6))
         makesZonesAgain = chance.one(of: 2)
+        cloud = ModelCloud(pageSize: chance.number(1...6), makesZonesAgain: makesZonesAgain)
         let users = chance.one(of: 3) ? ["ada", "bob"] : ["ada"]
         let count = chance.number(2...5)
         self.chance = chance
@@ -137,6 +137,12 @@ struct Simulation {
         case .answer(let index, let life, let request, let answer):
             guard devices[index].life == life, devices[index].request == request else { return }
             devices[index].request = nil
+            if case .failure(let error) = answer, let seconds = error.retryAfterSeconds {
+                devices[index].throttledUntil = max(
+                    devices[index].throttledUntil,
+                    now + .seconds(seconds)
+                )
+            }
             tell(index, .answer(answer))
         case .push(let index):
             guard devices[index].isListening else { return }

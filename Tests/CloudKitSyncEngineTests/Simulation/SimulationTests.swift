@@ -17,12 +17,20 @@ struct SimulationTests {
             requests += simulation.requests
             if !simulation.problems.isEmpty {
                 Issue.record("seed \(seed): \(simulation.problems.joined(separator: "\n"))")
+                print(Self.trace(of: seed).joined(separator: "\n"))
                 return
             }
         }
         print("\(Self.seeds.count) schedules, \(steps) steps, \(requests) requests")
         // A schedule in which nothing happens would show nothing.
         #expect(requests > 50 * Self.seeds.count)
+    }
+
+    /// The whole run of a seed, line by line.
+    private static func trace(of seed: UInt64) -> [String] {
+        var simulation = Simulation(seed: seed, keepsTrace: true)
+        simulation.run()
+        return simulation.trace
     }
 
     @Test("The same seed gives the same run", arguments: [1, 7, 42, 1_000, 123_456] as [UInt64])

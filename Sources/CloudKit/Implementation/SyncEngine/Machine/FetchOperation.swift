@@ -47,8 +47,7 @@ struct FetchOperation {
 
     /// What failed and may pass.
     var passingFailure: CKError? {
-        if let error { return error.passes ? error : nil }
-        return failures.longestPassing
+        failures.longestPassing(with: error)
     }
 
     /// Ends the fetch as soon as what is under way allows.

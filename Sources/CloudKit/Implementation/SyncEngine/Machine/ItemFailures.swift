@@ -9,10 +9,12 @@ struct ItemFailures: Sendable {
 
     mutating func add(_ error: CKError, of zoneID: CKRecordZone.ID) { zones[zoneID] = error }
 
-    /// The failure that will pass after the longest wait; nil when none will.
-    var longestPassing: CKError? {
-        let passing = (Array(records.values) + zones.values).filter(\.passes)
-        return passing.max { ($0.retryAfterSeconds ?? 0) < ($1.retryAfterSeconds ?? 0) }
+    /// The failure that will pass after the longest wait, the operation's own included; nil when
+    /// none will.
+    func longestPassing(with error: CKError?) -> CKError? {
+        let all = Array(records.values) + zones.values + [error].compactMap { $0 }
+        return all.filter(\.passes)
+            .max { ($0.retryAfterSeconds ?? 0) < ($1.retryAfterSeconds ?? 0) }
     }
 
     /// The error of the call whose items these are; nil when none failed.

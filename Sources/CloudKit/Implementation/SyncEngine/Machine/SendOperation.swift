@@ -43,8 +43,7 @@ struct SendOperation {
 
     /// What failed and may pass.
     var passingFailure: CKError? {
-        if let error, error.passes { return error }
-        return failures.longestPassing
+        failures.longestPassing(with: error)
     }
 
     /// Whether a batch was refused for what it holds.

@@ -21,8 +21,11 @@ extension SyncEngineMachine {
     private mutating func accountUnknown(_ error: CKError) {
         failCalls(error)
         // What only calls set going waits for the next one.
-        schedule.identify = settings.automaticallySync ? moment.now : nil
-        if settings.automaticallySync { hold(error) }
+        schedule.identify = nil
+        if settings.automaticallySync {
+            hold(error)
+            schedule.identify = schedule.quietUntil
+        }
     }
 
     private mutating func accountBecame(_ user: String?) {
@@ -91,8 +94,8 @@ extension SyncEngineMachine {
             listen(true)
         case .failure(let error) where error.passes:
             schedule.subscribe = moment.now
-            hold(error)
             if error.code == .notAuthenticated { doubtAccount() }
+            hold(error)
         case .failure(let error):
             actions.append(.log("no pushes: the database cannot be subscribed to: \(error)"))
         default: actions.append(.log("no pushes: the answer names no subscription"))

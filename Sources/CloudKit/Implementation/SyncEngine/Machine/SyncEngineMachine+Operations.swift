@@ -8,10 +8,11 @@ extension SyncEngineMachine {
     /// Begins what is due; false when nothing is.
     mutating func beginOperation() -> Bool {
         let now = moment.now
-        let isWanted = !calls.isEmpty || schedule.isDue(schedule.identify, at: now)
         if !isAccountKnown {
-            if isWanted { operation = .identify() }
-            return isWanted
+            let isDue = schedule.identify.map { $0 <= now } ?? false
+            guard isDue || !calls.isEmpty else { return false }
+            operation = .identify()
+            return true
         }
         guard state.account.user != nil else {
             guard calls.isEmpty else {
@@ -36,7 +37,7 @@ extension SyncEngineMachine {
 
     /// When something is due again; nil where only a signal can change anything.
     var nextDue: Duration? {
-        guard isAccountKnown else { return schedule.next(of: [schedule.identify]) }
+        guard isAccountKnown else { return schedule.identify }
         guard state.account.user != nil else { return nil }
         return schedule.next(of: [schedule.subscribe, schedule.fetch, schedule.send])
     }
