@@ -213,6 +213,13 @@ let package = Package(
             dependencies: [cloudKit, "CloudKitExtras", "CloudKitTesting", "Support"]
         ),
 
+        .testTarget(
+            name: "CloudKitSyncEngineTests",
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
+            ]
+        ),
+
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
         .testTarget(
