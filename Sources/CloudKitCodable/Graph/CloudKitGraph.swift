@@ -32,7 +32,11 @@ public struct CloudKitGraph<Root: CloudKitModel> {
 
     /// Takes the records that were saved; the others stay as they were known.
     ///
-    /// - Parameter isComplete: Whether records that were not reached are deleted.
+    /// - Parameters:
+    ///   - saved: The records as the server has them now.
+    ///   - encoded: What the value was encoded into.
+    ///   - folder: Where the files of its assets are.
+    ///   - isComplete: Whether records that were not reached are deleted.
     mutating func update(
         with saved: [CKRecord],
         of encoded: EncodedGraph,
