@@ -92,7 +92,7 @@ let package = Package(
         .target(
             name: "CloudKitWebClient",
             dependencies: [
-                "CloudKitWire", asyncHTTPClient, nioCore, nioFileSystem, nioHTTP1,
+                "CloudKitWire", asyncHTTPClient, crypto, nioCore, nioFileSystem, nioHTTP1,
                 nioHTTPCompression, nioPosix,
             ]
         ),
@@ -118,8 +118,7 @@ let package = Package(
             name: "CloudKitServer",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", hummingbird,
-                httpTypes,
-                logging, nioCore, nioFileSystem, serviceLifecycle,
+                httpTypes, logging, nioCore, serviceLifecycle,
             ]
         ),
 
@@ -156,6 +155,47 @@ let package = Package(
                 cloudKit, coreLocation, uniformTypeIdentifiers, "CloudKitCodable",
                 "CloudKitTesting", "Support",
             ]
+        ),
+        .testTarget(
+            name: "CloudKitServerCoreTests",
+            dependencies: [
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", "ServerFixtures",
+            ]
+        ),
+        .testTarget(
+            name: "CloudKitServerSQLiteTests",
+            dependencies: [
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
+                "StorageConformance",
+            ]
+        ),
+        .testTarget(
+            name: "CloudKitServerTests",
+            dependencies: [
+                "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
+                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore,
+                serviceLifecycle,
+            ]
+        ),
+
+        // Test support: what server tests share, the suite that every storage engine must pass, and
+        // a server in a process of its own that a test can kill.
+        .target(
+            name: "ServerFixtures",
+            dependencies: ["CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire"],
+            path: "Tests/ServerFixtures"
+        ),
+        .target(
+            name: "StorageConformance",
+            dependencies: ["CloudKitServerCore", "CloudKitWire"],
+            path: "Tests/StorageConformance"
+        ),
+        .executableTarget(
+            name: "ServerProcess",
+            dependencies: [
+                "CloudKitServer", "CloudKitServerCore", "CloudKitWire", logging, serviceLifecycle,
+            ],
+            path: "Tests/ServerProcess"
         ),
         .testTarget(name: "CLITests", dependencies: ["CloudKitCLI"]),
         .target(

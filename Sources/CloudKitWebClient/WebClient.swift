@@ -27,6 +27,12 @@ public struct WebClient: Sendable {
     public let credentials: WebCredentials
     /// What carries the requests.
     public let transport: any Transport
+    /// Seconds to wait for the answer to a request; files have their own limits.
+    public var timeout: Double = 60
+    /// Which failed requests are sent again.
+    public var repetition = Repetition.never
+    /// What waits between repetitions.
+    public var clock: any Clock<Duration> = ContinuousClock()
 
     /// Makes a client.
     public init(
@@ -56,18 +62,64 @@ public struct WebClient: Sendable {
             database: database,
             endpoint: endpoint
         )
-        var request = TransportRequest(
-            method: body == nil ? "GET" : "POST",
-            url: "\(url)\(path)?\(credentials.query)\(query)"
+        return try await call(
+            path: "\(path)",
+            body,
+            query: query,
+            mayRepeat: !endpoint.changesData
         )
-        if let body {
-            request.headers["Content-Type"] = "application/json; charset=utf-8"
-            request.body = try Self.write(body)
-        }
-        return try Self.read(Response.self, from: try await send(request))
     }
 
-    private func send(
+    /// Sends one request to a path; one that may not repeat is sent again only when it did not
+    /// reach the server.
+    func call<Response: Decodable>(
+        path: String,
+        _ body: (some Encodable)?,
+        query: String = "",
+        mayRepeat: Bool = true
+    ) async throws(WebClientError) -> Response {
+        let body = try body.map { body throws(WebClientError) in try Self.write(body) }
+        var attempt = 1
+        while true {
+            do {
+                let request = request(to: path, body, query: query)
+                return try Self.read(Response.self, from: try await send(request))
+            } catch {
+                guard let delay = repetition.delay(after: attempt, error, mayRepeat) else {
+                    throw error
+                }
+                attempt += 1
+                try await wait(delay)
+            }
+        }
+    }
+
+    /// A request with the credentials of this moment: a repeated one needs the newest.
+    private func request(to path: String, _ body: Data?, query: String) -> TransportRequest {
+        let parameters = [credentials.query, query].filter { !$0.isEmpty }.joined(separator: "&")
+        let target = parameters.isEmpty ? path : "\(path)?\(parameters)"
+        var request = TransportRequest(
+            method: body == nil ? "GET" : "POST",
+            url: url + target,
+            headers: credentials.headers(target: target, body: body ?? Data()),
+            body: body,
+            timeout: timeout
+        )
+        if body != nil { request.headers["Content-Type"] = "application/json; charset=utf-8" }
+        return request
+    }
+
+    private func wait(_ delay: Duration) async throws(WebClientError) {
+        do {
+            try await clock.sleep(for: delay)
+        } catch {
+            throw .transport(
+                TransportError(.cancelled, message: "The request to \(url) was cancelled")
+            )
+        }
+    }
+
+    func send(
         _ request: TransportRequest
     ) async throws(WebClientError) -> TransportResponse {
         do {

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The domain of CloudKit's errors.
 public let CKErrorDomain: String = "CKErrorDomain"
 
@@ -28,3 +30,8 @@ public let CKOwnerDefaultName: String = CKCurrentUserDefaultName
 
 /// The record name of a share of a whole zone.
 public let CKRecordNameZoneWideShare: String = "cloudkit.zoneshare"
+
+extension NSNotification.Name {
+    /// Is posted when a user signs in or out; ask for the account's status then.
+    public static let CKAccountChanged = NSNotification.Name("CKAccountChangedNotification")
+}

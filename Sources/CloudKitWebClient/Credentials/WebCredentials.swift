@@ -1,20 +1,46 @@
-import CloudKitWire
+import Foundation
 import Synchronization
 
-/// What a client shows to the service: an API token, and for a user's own data a web auth token.
+/// What a client shows to the service: an API token, and for a user's own data a web auth token; or
+/// a server-to-server key, which signs every request.
 ///
 /// The service answers every request with a fresh web auth token; the credentials keep the newest,
 /// and all clients that share them use it.
 public final class WebCredentials: Sendable {
-    /// The token of the app, made for a container and environment.
+    /// The token of the app, made for a container and environment; empty with a key.
     public let apiToken: String
 
+    /// The key that signs requests; nil with tokens.
+    public let serverKey: ServerKey?
+
     private let currentWebAuthToken: Mutex<String?>
+    private let signIns = Mutex(0)
+    private let renewal: Mutex<@Sendable (String?) -> Void>
 
     /// Makes credentials; without a web auth token only the public database can be read.
-    public init(apiToken: String, webAuthToken: String? = nil) {
+    ///
+    /// - Parameters:
+    ///   - apiToken: The token of the app.
+    ///   - webAuthToken: The token of the signed-in user.
+    ///   - renewed: Takes each new web auth token, and nil when the user signs out, to keep it for
+    ///     the process's next run.
+    public init(
+        apiToken: String,
+        webAuthToken: String? = nil,
+        renewed: @escaping @Sendable (String?) -> Void = { _ in }
+    ) {
         self.apiToken = apiToken
+        serverKey = nil
         currentWebAuthToken = Mutex(webAuthToken)
+        renewal = Mutex(renewed)
+    }
+
+    /// Makes credentials of a server, which reach the public database as the key's owner.
+    public init(serverKey: ServerKey) {
+        apiToken = ""
+        self.serverKey = serverKey
+        currentWebAuthToken = Mutex(nil)
+        renewal = Mutex { _ in }
     }
 
     /// The token of the signed-in user, as last answered by the service; nil without one.
@@ -22,15 +48,34 @@ public final class WebCredentials: Sendable {
         currentWebAuthToken.withLock { $0 }
     }
 
+    /// How often a user was signed in or out: what is known of the user holds for one number.
+    package var signInCount: Int { signIns.withLock { $0 } }
+
     /// Takes the token that an answer carries.
     func renew(_ token: String) {
-        currentWebAuthToken.withLock { current in
-            if current != nil { current = token }
+        let isNew = currentWebAuthToken.withLock { current in
+            guard current != nil, current != token else { return false }
+            current = token
+            return true
         }
+        if isNew { renewal.withLock { $0 }(token) }
     }
 
-    /// The query that shows the tokens.
+    /// Signs a user in, with a token that the service's sign-in page gave, or out, with nil.
+    public func signIn(webAuthToken: String?) {
+        currentWebAuthToken.withLock { $0 = webAuthToken }
+        signIns.withLock { $0 += 1 }
+        renewal.withLock { $0 }(webAuthToken)
+    }
+
+    /// The header fields that sign a request; none with tokens.
+    func headers(target: String, body: Data) -> [String: String] {
+        serverKey?.headers(target: target, body: body, date: Date()) ?? [:]
+    }
+
+    /// The query that shows the tokens; empty with a key.
     var query: String {
+        guard serverKey == nil else { return "" }
         let api = "ckAPIToken=" + Self.escaped(apiToken)
         guard let webAuthToken else { return api }
         return api + "&ckWebAuthToken=" + Self.escaped(webAuthToken)

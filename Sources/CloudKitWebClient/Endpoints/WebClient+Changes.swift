@@ -15,6 +15,6 @@ extension WebClient {
         in database: DatabaseScope
     ) async throws(WebClientError) -> ZoneChangesResponse {
         // Tombstones of the service name no record type; a server that knows this parameter adds it.
-        try await call(.changesZone, in: database, request, query: "&tombstoneTypes=true")
+        try await call(.changesZone, in: database, request, query: "tombstoneTypes=true")
     }
 }

@@ -7,4 +7,11 @@ extension WebClient {
     public func caller() async throws(WebClientError) -> UserIdentity {
         try await call(.usersCaller, in: .public, nil as Empty?)
     }
+
+    /// Finds users by address or identity; who is not found is not in the answer.
+    public func discoverUsers(
+        _ request: DiscoverUsersRequest
+    ) async throws(WebClientError) -> DiscoverUsersResponse {
+        try await call(.usersDiscover, in: .public, request)
+    }
 }

@@ -20,4 +20,16 @@ public enum Endpoint: String, Hashable, Sendable, CaseIterable {
     case assetsUpload = "assets/upload"
     /// Says who the caller is.
     case usersCaller = "users/caller"
+    /// Finds users.
+    case usersDiscover = "users/discover"
+    /// Lists the caller's subscriptions.
+    case subscriptionsList = "subscriptions/list"
+    /// Fetches subscriptions by name.
+    case subscriptionsLookup = "subscriptions/lookup"
+    /// Makes and deletes subscriptions.
+    case subscriptionsModify = "subscriptions/modify"
+    /// Says what links to shares stand for.
+    case recordsResolve = "records/resolve"
+    /// Accepts invitations to shares.
+    case recordsAccept = "records/accept"
 }

@@ -41,6 +41,11 @@ public struct WireRecord: Hashable, Sendable {
     public var createShortGUID: Bool?
     /// The short identifier of a shared record.
     public var shortGUID: String?
+    /// The parts that only a share has; nil for other records.
+    public var shareParts: WireShare?
+
+    /// The record type of shares.
+    public static let shareType = "cloudkit.share"
 
     /// Makes a record from what a request says of it.
     public init(
@@ -84,6 +89,10 @@ extension WireRecord: Codable {
         share = try container.decodeIfPresent(WireReference.self, forKey: .share)
         createShortGUID = try container.decodeIfPresent(Bool.self, forKey: .createShortGUID)
         shortGUID = try container.decodeIfPresent(String.self, forKey: .shortGUID)
+        if recordType == Self.shareType {
+            let parts = try WireShare(from: decoder)
+            shareParts = parts.isEmpty ? nil : parts
+        }
     }
 
     /// Writes a record; a live one of an answer (`deleted` is false) carries `pluginFields` too,
@@ -101,6 +110,7 @@ extension WireRecord: Codable {
         try container.encodeIfPresent(share, forKey: .share)
         try container.encodeIfPresent(createShortGUID, forKey: .createShortGUID)
         try container.encodeIfPresent(shortGUID, forKey: .shortGUID)
+        try shareParts?.encode(to: encoder)
         if deleted != true { try container.encode(fields, forKey: .fields) }
         if deleted == false { try container.encode([String: String](), forKey: .pluginFields) }
     }

@@ -10,7 +10,17 @@ package final class CloudConnection: Sendable {
     /// The client of the service, or why there is none.
     private let configured: Result<WebClient, CKError>
 
-    private let caller = Mutex<String?>(nil)
+    /// The user who was last asked for, and the sign-in that it belongs to.
+    private let caller = Mutex<(name: String, signIn: Int)?>(nil)
+
+    /// Where operations run that are added to the container or to one of its databases.
+    let operations: OperationQueue = {
+        let queue = OperationQueue()
+        queue.name = "CloudKit.operations"
+        // Operations wait for the network, not for a processor.
+        queue.maxConcurrentOperationCount = 256
+        return queue
+    }()
 
     /// Makes a connection over a client.
     package init(client: WebClient) {
@@ -30,17 +40,32 @@ package final class CloudConnection: Sendable {
         get throws(CKError) { try configured.get() }
     }
 
+    /// The client of the service, for requests of some urgency.
+    func client(_ settings: RequestSettings) throws(CKError) -> WebClient {
+        var client = try client
+        client.timeout = settings.timeout
+        if settings.isPatient { client.repetition = .patient }
+        return client
+    }
+
     /// The record name of the signed-in user, asked for once; nil when no user is signed in.
     func callerName() async throws(CKError) -> String? {
-        if let known = caller.withLock({ $0 }) { return known }
         let client = try client
+        let signIn = client.credentials.signInCount
+        if let known = caller.withLock({ $0 }), known.signIn == signIn { return known.name }
         guard client.credentials.webAuthToken != nil else { return nil }
         do {
             let name = try await client.caller().userRecordName
-            caller.withLock { $0 = name }
+            caller.withLock { $0 = (name, signIn) }
             return name
         } catch {
             throw CKError(error)
         }
+    }
+
+    /// Signs a user in with a token, or out with nil, and tells the process.
+    package func signIn(webAuthToken: String?) throws(CKError) {
+        try client.credentials.signIn(webAuthToken: webAuthToken)
+        NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
     }
 }

@@ -10,19 +10,25 @@ struct AssetDownloads: Sendable {
     private var assets: [WireAsset: Result<CKAsset, CKError>] = [:]
 
     /// Downloads the files of assets into temporary files, which go when their `CKAsset` does.
-    init(of wanted: [WireAsset], client: WebClient) async {
+    ///
+    /// `progress` is told of each asset how much of it has come, from 0 to 1.
+    init(
+        of wanted: [WireAsset],
+        client: WebClient,
+        progress: @escaping @Sendable (WireAsset, Double) -> Void = { _, _ in }
+    ) async {
         guard !wanted.isEmpty else { return }
         var rest = Set(wanted).makeIterator()
         assets = await withTaskGroup { group in
             for _ in 0..<Self.width {
                 guard let asset = rest.next() else { break }
-                group.addTask { (asset, await Self.download(asset, client)) }
+                group.addTask { (asset, await Self.download(asset, client, progress)) }
             }
             var results: [WireAsset: Result<CKAsset, CKError>] = [:]
             for await (asset, result) in group {
                 results[asset] = result
                 if let asset = rest.next() {
-                    group.addTask { (asset, await Self.download(asset, client)) }
+                    group.addTask { (asset, await Self.download(asset, client, progress)) }
                 }
             }
             return results
@@ -45,7 +51,8 @@ struct AssetDownloads: Sendable {
 
     private static func download(
         _ asset: WireAsset,
-        _ client: WebClient
+        _ client: WebClient,
+        _ progress: @escaping @Sendable (WireAsset, Double) -> Void
     ) async -> Result<CKAsset, CKError> {
         let file = directory.appendingPathComponent(UUID().uuidString)
         do {
@@ -53,7 +60,7 @@ struct AssetDownloads: Sendable {
                 at: directory,
                 withIntermediateDirectories: true
             )
-            try await client.download(asset, to: file)
+            try await client.download(asset, to: file) { progress(asset, $0) }
             return .success(
                 CKAsset(fileURL: file, remote: RemoteAsset(wire: asset, file: file))
             )

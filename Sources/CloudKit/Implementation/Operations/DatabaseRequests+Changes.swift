@@ -51,6 +51,28 @@ extension DatabaseRequests {
         desiredKeys: [CKRecord.FieldKey]?,
         limit: Int?
     ) async throws(CKError) -> ZoneChangeResults {
+        let page = try await zoneChangePage(
+            in: zoneID,
+            since: token,
+            desiredKeys: desiredKeys,
+            limit: limit
+        ).get()
+        var results: ZoneChangeResults = ([:], page.deleted, page.token, page.moreComing)
+        for (recordID, record) in page.changed {
+            results.modificationResultsByID[recordID] = record.map { .init(record: $0) }
+        }
+        return results
+    }
+
+    /// Fetches a page of the records of a zone that changed since a token, or why the zone has none.
+    ///
+    /// - Throws: When the request fails as a whole.
+    func zoneChangePage(
+        in zoneID: CKRecordZone.ID,
+        since token: CKServerChangeToken?,
+        desiredKeys: [CKRecord.FieldKey]?,
+        limit: Int?
+    ) async throws(CKError) -> Result<ZoneChangePage, CKError> {
         try refusePublic()
         let context = try await context()
         let request = ZoneChangesRequest.Zone(
@@ -69,8 +91,8 @@ extension DatabaseRequests {
             throw CKError(.internalError, message: "The server sent no changes of zone \(zoneID)")
         }
         switch answer {
-        case .failure(let error): throw CKError(error)
-        case .success(let changes): return await context.changes(changes, home: zoneID)
+        case .failure(let error): return .failure(CKError(error))
+        case .success(let changes): return .success(await context.page(changes, home: zoneID))
         }
     }
 
@@ -85,49 +107,46 @@ extension DatabaseRequests {
 }
 
 extension DatabaseRequests.Context {
-    fileprivate func changes(
+    fileprivate func page(
         _ changes: ZoneChangesResponse.Zone,
         home: CKRecordZone.ID
-    ) async -> DatabaseRequests.ZoneChangeResults {
-        var results: DatabaseRequests.ZoneChangeResults = (
-            [:], [], CKServerChangeToken(token: changes.syncToken), changes.moreComing ?? false
+    ) async -> ZoneChangePage {
+        var page = ZoneChangePage(
+            token: CKServerChangeToken(token: changes.syncToken),
+            moreComing: changes.moreComing ?? false
         )
         var live: [ItemResult<WireRecord>] = []
         var identities: [CKRecord.ID] = []
         for answer in changes.records {
             let wire = try? answer.get()
-            let name = wire?.recordName ?? answer.failure?.recordName
+            let name = wire?.recordName ?? answer.itemError?.recordName
             guard let name, !name.isEmpty else { continue }
             let recordID = CKRecord.ID(
                 recordName: name,
                 zoneID: wire?.zoneID.map(owners.native) ?? home
             )
             if wire?.deleted ?? false {
-                results.deletions.append(
-                    .init(recordID: recordID, recordType: wire?.recordType ?? "")
-                )
+                page.deleted.append(.init(recordID: recordID, recordType: wire?.recordType ?? ""))
             } else {
                 live.append(answer)
                 identities.append(recordID)
             }
         }
-        for (recordID, record) in zip(identities, await materialize(live, home: home, assets: true))
-        {
-            results.modificationResultsByID[recordID] = record.map { .init(record: $0) }
-        }
-        return results
+        let records = await materialize(live, home: home, assets: true)
+        page.changed = Array(zip(identities, records))
+        return page
     }
 }
 
-extension Result {
-    fileprivate var failure: Failure? {
+extension Result where Failure == ItemError {
+    fileprivate var itemError: ItemError? {
         if case .failure(let error) = self { error } else { nil }
     }
 }
 
 extension Int? {
     /// The limit, where 0 and less leave it to the server as nil does.
-    fileprivate var positive: Int? {
+    var positive: Int? {
         if let self, self > 0 { self } else { nil }
     }
 }

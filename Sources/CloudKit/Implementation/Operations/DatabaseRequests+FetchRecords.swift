@@ -8,7 +8,8 @@ extension DatabaseRequests {
     /// Fetches records by identity; every identity has an entry in the answer.
     func fetch(
         _ recordIDs: [CKRecord.ID],
-        desiredKeys: [CKRecord.FieldKey]?
+        desiredKeys: [CKRecord.FieldKey]?,
+        progress: @escaping @Sendable (CKRecord.ID, Double) -> Void = { _, _ in }
     ) async throws(CKError) -> RecordResults {
         guard !recordIDs.isEmpty else { return [:] }
         let context = try await context()
@@ -24,7 +25,11 @@ extension DatabaseRequests {
                         in: context.database
                     )
                 }
-                let records = await context.materialize(answers, home: zoneID, assets: true)
+                let records = await context.materialize(
+                    answers,
+                    home: zoneID,
+                    assets: true
+                ) { index, fraction in progress(unique[index], fraction) }
                 for (recordID, record) in zip(unique, records) { results[recordID] = record }
             } catch let error where error.code == .zoneNotFound {
                 for recordID in recordIDs { results[recordID] = .failure(error) }
@@ -35,19 +40,26 @@ extension DatabaseRequests {
 }
 
 extension DatabaseRequests.Context {
-    /// The records of an answer, with their assets' files where `assets` says so.
+    /// The records of an answer, with their assets' files where `assets` says so; `progress` is
+    /// told of each record, by its place, how much of its files has come.
     func materialize(
         _ answers: [ItemResult<WireRecord>],
         home: CKRecordZone.ID,
-        assets: Bool
+        assets: Bool,
+        progress: @escaping @Sendable (Int, Double) -> Void = { _, _ in }
     ) async -> [Result<CKRecord, any Error>] {
-        let wanted = assets ? answers.flatMap { (try? $0.get())?.assets ?? [] } : []
-        let files = await AssetDownloads(of: wanted, client: client)
+        let wanted = assets ? answers.map { (try? $0.get())?.assets ?? [] } : []
+        let received = DownloadProgress(of: wanted, progress)
+        let files = await AssetDownloads(of: wanted.flatMap(\.self), client: client) {
+            received.note($0, $1)
+        }
         return answers.map { answer in
             switch answer {
             case .failure(let error): return .failure(CKError(error))
             case .success(let wire):
-                if let failure = files.failure(in: wire.assets) { return .failure(failure) }
+                if assets, let failure = files.failure(in: wire.assets) {
+                    return .failure(failure)
+                }
                 return Result<CKRecord, CKError> { () throws(CKError) in
                     try records.native(wire, home: home, asset: files.asset)
                 }.mapError { $0 }

@@ -31,3 +31,9 @@ extension DatabaseRequests {
         return results
     }
 }
+
+/// Ends a modification as a whole when its cancellation kept items from being sent.
+func throwIfCancelled(among results: RecordModification.Results) throws(CKError) {
+    let errors = results.saveResults.values.map(\.error) + results.deleteResults.values.map(\.error)
+    for case let error as CKError in errors where error.code == .operationCancelled { throw error }
+}

@@ -7,6 +7,7 @@ import Foundation
 struct DatabaseRequests: Sendable {
     let connection: CloudConnection
     let scope: CKDatabase.Scope
+    var settings = RequestSettings()
 
     /// What one call needs: the client, and how it names owners.
     struct Context: Sendable {
@@ -15,6 +16,16 @@ struct DatabaseRequests: Sendable {
         let database: DatabaseScope
 
         var records: RecordMapping { RecordMapping(owners: owners) }
+    }
+
+    /// The identity of the signed-in user's record.
+    ///
+    /// - Throws: `notAuthenticated` when no user is signed in.
+    func userRecordID() async throws(CKError) -> CKRecord.ID {
+        guard let name = try await connection.callerName() else {
+            throw CKError(.notAuthenticated, message: "No user is signed in")
+        }
+        return CKRecord.ID(recordName: name)
     }
 
     /// Learns who the caller is, the first time, and gives what a call needs.
@@ -28,7 +39,7 @@ struct DatabaseRequests: Sendable {
             )
         }
         return Context(
-            client: try connection.client,
+            client: try connection.client(settings),
             owners: OwnerMapping(scope: scope, caller: caller),
             database: scope.wire
         )

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// CloudKit knows no booleans: they are integers 0 and 1. An unsigned integer beyond `Int64.max` is
 /// kept as it is, so that it can be read back; saving it is an error that names the field.
-enum FieldValue {
+enum FieldValue: Sendable {
     case string(String)
     case int64(Int64)
     case unsigned(UInt64)

@@ -5,7 +5,7 @@ open class CKRecordZone: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     // @unchecked Sendable because every stored property is a constant.
 
     /// The identity of a zone.
-    public typealias ID = _CKRecordZoneID
+    public typealias ID = CKRecordZoneID
 
     /// What a zone can do.
     public struct Capabilities: OptionSet, Sendable {

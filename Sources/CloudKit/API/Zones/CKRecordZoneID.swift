@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Apps write `CKRecordZone.ID`; the class stands at the top level because keyed archives of
 /// Foundation cannot name a nested one.
-open class _CKRecordZoneID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+open class CKRecordZoneID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because both stored properties are constants.
 
     /// The zone's name, unique for its owner within a database.

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Apps write `CKRecord.ID`; the class stands at the top level because keyed archives of Foundation
 /// cannot name a nested one.
-open class _CKRecordID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+open class CKRecordID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because both stored properties are constants.
 
     /// The record's name, unique within its zone.

@@ -23,10 +23,10 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     public typealias FieldKey = String
 
     /// The identity of a record.
-    public typealias ID = _CKRecordID
+    public typealias ID = CKRecordID
 
     /// A field value that points to another record.
-    public typealias Reference = _CKReference
+    public typealias Reference = CKReference
 
     /// What happens to a referring record when its target is deleted.
     @nonexhaustive

@@ -1,5 +1,6 @@
 import CloudKitWebClient
 public import Foundation
+import Synchronization
 
 /// An app's part of CloudKit: the databases, the user and the account.
 ///
@@ -11,19 +12,27 @@ open class CKContainer: NSObject, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant.
 
     /// The container's identifier, such as `iCloud.com.example.app`.
-    public let containerIdentifier: String?
+    public var containerIdentifier: String? { identifier }
 
     /// One for each user.
-    public let privateCloudDatabase: CKDatabase
+    public var privateCloudDatabase: CKDatabase { databases.private }
 
     /// One for all users.
-    public let publicCloudDatabase: CKDatabase
+    public var publicCloudDatabase: CKDatabase { databases.public }
 
     /// What others share with the user.
-    public let sharedCloudDatabase: CKDatabase
+    public var sharedCloudDatabase: CKDatabase { databases.shared }
+
+    private let identifier: String?
+
+    /// Made at the first use, when the container exists that they belong to.
+    private let made = Mutex<Databases?>(nil)
 
     /// How the container reaches its service.
     package let connection: CloudConnection
+
+    /// What operations and convenience methods of this container do unless told otherwise.
+    let settings: OperationSettings
 
     private static let processDefault = CKContainer(
         identifier: ProcessInfo.processInfo.environment[CloudConnection.Variable.container],
@@ -43,11 +52,33 @@ open class CKContainer: NSObject, @unchecked Sendable {
 
     /// Makes a container over a connection.
     package init(identifier: String?, connection: CloudConnection) {
-        containerIdentifier = identifier
+        self.identifier = identifier
         self.connection = connection
-        privateCloudDatabase = CKDatabase(scope: .private, connection: connection)
-        publicCloudDatabase = CKDatabase(scope: .public, connection: connection)
-        sharedCloudDatabase = CKDatabase(scope: .shared, connection: connection)
+        settings = OperationSettings()
+    }
+
+    /// Makes the same container with other settings for what is asked of it.
+    init(_ other: CKContainer, settings: OperationSettings) {
+        identifier = other.identifier
+        connection = other.connection
+        self.settings = settings
+    }
+
+    private var databases: Databases {
+        made.withLock { made in
+            if let made { return made }
+            let databases = Databases(
+                private: database(.private),
+                public: database(.public),
+                shared: database(.shared)
+            )
+            made = databases
+            return databases
+        }
+    }
+
+    private func database(_ scope: CKDatabase.Scope) -> CKDatabase {
+        CKDatabase(scope: scope, connection: connection, container: self, settings: settings)
     }
 
     /// The database of a scope.
@@ -57,5 +88,17 @@ open class CKContainer: NSObject, @unchecked Sendable {
         case .private: privateCloudDatabase
         case .shared: sharedCloudDatabase
         }
+    }
+
+    /// Runs an operation.
+    open func add(_ operation: CKOperation) {
+        if operation.settings.container == nil { operation.settings.container = self }
+        connection.operations.addOperation(operation)
+    }
+
+    private struct Databases {
+        let `private`: CKDatabase
+        let `public`: CKDatabase
+        let shared: CKDatabase
     }
 }

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Apps write `CKRecord.Reference`; the class stands at the top level because keyed archives of
 /// Foundation cannot name a nested one.
-open class _CKReference: NSObject, NSCopying, NSSecureCoding, CKRecordValueProtocol,
+open class CKReference: NSObject, NSCopying, NSSecureCoding, CKRecordValueProtocol,
     __CKRecordObjCValue, @unchecked Sendable
 {
     // @unchecked Sendable because both stored properties are constants.

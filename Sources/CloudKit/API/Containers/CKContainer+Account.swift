@@ -45,20 +45,15 @@ extension CKContainer {
     ///
     /// - Throws: `CKError.notAuthenticated` when no user is signed in.
     public func userRecordID() async throws -> CKRecord.ID {
-        try await userIdentity()
+        try await publicCloudDatabase.requests.userRecordID()
     }
 
     /// The identity of the signed-in user's record.
     public func fetchUserRecordID(
         completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
     ) {
-        complete(completionHandler) { () async throws(CKError) in try await self.userIdentity() }
-    }
-
-    private func userIdentity() async throws(CKError) -> CKRecord.ID {
-        guard let name = try await connection.callerName() else {
-            throw CKError(.notAuthenticated, message: "No user is signed in")
+        complete(completionHandler) { () async throws(CKError) in
+            try await self.publicCloudDatabase.requests.userRecordID()
         }
-        return CKRecord.ID(recordName: name)
     }
 }

@@ -1,0 +1,33 @@
+extension CKContainer {
+    /// Hands out a container whose methods and operations run under a configuration.
+    @discardableResult
+    public func configuredWith<R>(
+        configuration: CKOperation.Configuration? = nil,
+        group: CKOperationGroup? = nil,
+        body: (_ configuredContainer: CKContainer) throws -> R
+    ) rethrows -> R {
+        try body(configured(configuration, group))
+    }
+
+    /// Hands out a container whose methods and operations run under a configuration.
+    @discardableResult
+    public func configuredWith<R>(
+        configuration: CKOperation.Configuration? = nil,
+        group: CKOperationGroup? = nil,
+        body: @Sendable (_ configuredContainer: CKContainer) async throws -> R
+    ) async rethrows -> R {
+        try await body(configured(configuration, group))
+    }
+
+    private func configured(
+        _ configuration: CKOperation.Configuration?,
+        _ group: CKOperationGroup?
+    ) -> CKContainer {
+        CKContainer(
+            self,
+            settings: (configuration?.values ?? OperationSettings())
+                .filled(from: group?.settings ?? OperationSettings())
+                .filled(from: settings)
+        )
+    }
+}

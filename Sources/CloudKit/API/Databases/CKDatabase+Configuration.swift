@@ -1,0 +1,35 @@
+extension CKDatabase {
+    /// Hands out a database whose methods and operations run under a configuration.
+    @discardableResult
+    public func configuredWith<R>(
+        configuration: CKOperation.Configuration? = nil,
+        group: CKOperationGroup? = nil,
+        body: (_ configuredDatabase: CKDatabase) throws -> R
+    ) rethrows -> R {
+        try body(configured(configuration, group))
+    }
+
+    /// Hands out a database whose methods and operations run under a configuration.
+    @discardableResult
+    public func configuredWith<R>(
+        configuration: CKOperation.Configuration? = nil,
+        group: CKOperationGroup? = nil,
+        body: @Sendable (_ configuredDatabase: CKDatabase) async throws -> R
+    ) async rethrows -> R {
+        try await body(configured(configuration, group))
+    }
+
+    private func configured(
+        _ configuration: CKOperation.Configuration?,
+        _ group: CKOperationGroup?
+    ) -> CKDatabase {
+        CKDatabase(
+            scope: databaseScope,
+            connection: requests.connection,
+            container: container,
+            settings: (configuration?.values ?? OperationSettings())
+                .filled(from: group?.settings ?? OperationSettings())
+                .filled(from: settings)
+        )
+    }
+}

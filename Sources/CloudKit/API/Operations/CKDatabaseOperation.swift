@@ -1,0 +1,32 @@
+import Foundation
+
+/// A piece of work with one database.
+open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
+    // @unchecked Sendable because the database is set before the operation starts.
+
+    private var chosenDatabase: CKDatabase?
+
+    /// The database; nil stands for the private one of the configuration's container.
+    public var database: CKDatabase? {
+        get { chosenDatabase }
+        set {
+            chosenDatabase = newValue
+            if let container = newValue?.container { settings.container = container }
+        }
+    }
+
+    /// Makes an operation with nothing to do.
+    public override init() {
+        super.init()
+    }
+
+    /// What the database can be asked, under the operation's configuration.
+    var requests: DatabaseRequests {
+        let settings = effectiveSettings
+        let database =
+            chosenDatabase ?? (settings.container ?? CKContainer.default()).privateCloudDatabase
+        var requests = database.requests
+        requests.settings = settings.filled(from: database.settings).requests
+        return requests
+    }
+}

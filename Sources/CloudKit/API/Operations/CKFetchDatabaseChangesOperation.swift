@@ -1,0 +1,107 @@
+import Foundation
+
+/// Fetches which zones of a database changed since a token.
+open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
+    // @unchecked Sendable because the blocks and values are set before the operation starts.
+
+    /// Where the last fetch ended; nil stands for the beginning.
+    public var previousServerChangeToken: CKServerChangeToken?
+
+    /// Zones of one page; 0 leaves it to the server.
+    public var resultsLimit: Int = 0
+
+    /// Whether the operation goes on until there are no more changes.
+    public var fetchAllChanges: Bool = true
+
+    /// Is told of each zone that is new or has changed.
+    public var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
+
+    /// Is told of each zone that is gone.
+    public var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
+
+    /// Is told, instead of the block for deletions, of each zone that the user removed in the
+    /// settings.
+    public var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
+
+    /// Is told, instead of the block for deletions, of each zone whose keys the user reset.
+    public var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock:
+        ((CKRecordZone.ID) -> Void)?
+
+    /// Is told, after each page but the last, up to where everything was reported.
+    public var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
+
+    /// Is told of the end, with the token of the next fetch.
+    public var fetchDatabaseChangesResultBlock:
+        (
+            (
+                _ operationResult: Result<
+                    (serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error
+                >
+            ) -> Void
+        )?
+
+    private var completion: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
+    private var newest: CKServerChangeToken?
+    private var moreComing = false
+
+    /// Makes an operation that starts at the beginning.
+    public override init() {
+        super.init()
+    }
+
+    /// Makes an operation that starts where the last fetch ended.
+    public convenience init(previousServerChangeToken: CKServerChangeToken?) {
+        self.init()
+        self.previousServerChangeToken = previousServerChangeToken
+    }
+
+    /// Is told of the end, with the token of the next fetch.
+    @available(*, deprecated, message: "Use fetchDatabaseChangesResultBlock")
+    public var fetchDatabaseChangesCompletionBlock:
+        ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
+    {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    override func perform() async throws(CKError) {
+        newest = previousServerChangeToken
+        repeat {
+            let page = try await requests.databaseChanges(since: newest, limit: resultsLimit)
+            newest = page.changeToken
+            moreComing = page.moreComing
+            let goesOn = fetchAllChanges && page.moreComing
+            await report {
+                for change in page.modifications {
+                    self.recordZoneWithIDChangedBlock?(change.zoneID)
+                }
+                for change in page.deletions { self.report(change) }
+                if goesOn { self.changeTokenUpdatedBlock?(page.changeToken) }
+            }
+        } while fetchAllChanges && moreComing
+    }
+
+    private func report(_ deletion: CKDatabase.DatabaseChange.Deletion) {
+        let block =
+            switch deletion.reason {
+            case .deleted: recordZoneWithIDWasDeletedBlock
+            case .purged: recordZoneWithIDWasPurgedBlock ?? recordZoneWithIDWasDeletedBlock
+            case .encryptedDataReset:
+                recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock
+                    ?? recordZoneWithIDWasDeletedBlock
+            }
+        block?(deletion.zoneID)
+    }
+
+    override func conclude(_ error: CKError?) {
+        if let fetchDatabaseChangesResultBlock {
+            if let newest, error == nil {
+                fetchDatabaseChangesResultBlock(.success((newest, moreComing)))
+            } else {
+                fetchDatabaseChangesResultBlock(.failure(error ?? CKError(.internalError)))
+            }
+        } else {
+            completion?(newest, moreComing, error)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+public import Foundation
+
+/// What is fetched of one zone's changes.
+///
+/// Apps write `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
+open class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, NSSecureCoding,
+    @unchecked Sendable
+{
+    // @unchecked Sendable because apps fill one in before they hand it over.
+
+    /// Where the last fetch ended; nil stands for the beginning.
+    public var previousServerChangeToken: CKServerChangeToken?
+
+    /// Records of one page; 0 leaves it to the server.
+    public var resultsLimit: Int = 0
+
+    /// The fields to fetch: nil for all, none for system fields only.
+    public var desiredKeys: [CKRecord.FieldKey]?
+
+    /// Makes a configuration that fetches everything from the beginning.
+    public override init() {}
+
+    /// Makes a configuration.
+    public convenience init(
+        previousServerChangeToken: CKServerChangeToken? = nil,
+        resultsLimit: Int? = nil,
+        desiredKeys: [CKRecord.FieldKey]? = nil
+    ) {
+        self.init()
+        self.previousServerChangeToken = previousServerChangeToken
+        self.resultsLimit = resultsLimit ?? 0
+        self.desiredKeys = desiredKeys
+    }
+
+    /// An independent configuration with the same values.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        CKFetchRecordZoneChangesConfiguration(
+            previousServerChangeToken: previousServerChangeToken,
+            resultsLimit: resultsLimit,
+            desiredKeys: desiredKeys
+        )
+    }
+
+    /// True: an archived configuration can be read securely.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes all values.
+    open func encode(with coder: NSCoder) {
+        coder.encode(previousServerChangeToken, forKey: "PreviousServerChangeToken")
+        coder.encode(Int64(resultsLimit), forKey: "ResultsLimit")
+        coder.encode(desiredKeys as NSArray?, forKey: "DesiredKeys")
+    }
+
+    /// Reads a configuration; what is missing has its default.
+    public required init?(coder aDecoder: NSCoder) {
+        aDecoder.forgive()
+        previousServerChangeToken = aDecoder.object(
+            CKServerChangeToken.self,
+            forKey: "PreviousServerChangeToken"
+        )
+        resultsLimit = aDecoder.integer(forKey: "ResultsLimit") ?? 0
+        desiredKeys = aDecoder.strings(forKey: "DesiredKeys")
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+
+/// Fetches records by identity.
+open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
+    // @unchecked Sendable because the blocks and values are set before the operation starts.
+
+    /// The records to fetch.
+    public var recordIDs: [CKRecord.ID]?
+
+    /// The fields to fetch: nil for all, none for system fields only.
+    public var desiredKeys: [CKRecord.FieldKey]?
+
+    /// Is told how much of a record was received, from 0 to 1; before 1 only for records with
+    /// assets.
+    public var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
+
+    /// Is told what became of each record.
+    public var perRecordResultBlock:
+        ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
+
+    /// Is told of the end; a failure is one of the whole, not of an item.
+    public var fetchRecordsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+
+    private var recordCompletion: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
+    private var completion: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
+    private let errors = ItemErrors()
+    private var fetched: [CKRecord.ID: CKRecord] = [:]
+    private var fetchesCurrentUser = false
+
+    /// Makes an operation with nothing to do.
+    public required override init() {
+        super.init()
+    }
+
+    /// Makes an operation.
+    public convenience init(recordIDs: [CKRecord.ID]) {
+        self.init()
+        self.recordIDs = recordIDs
+    }
+
+    /// Makes an operation that fetches the signed-in user's own record.
+    open class func fetchCurrentUserRecordOperation() -> Self {
+        let operation = self.init()
+        operation.fetchesCurrentUser = true
+        return operation
+    }
+
+    /// Is told what became of each record.
+    @available(*, deprecated, message: "Use perRecordResultBlock")
+    public var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)? {
+        get { recordCompletion }
+        set { recordCompletion = newValue }
+    }
+
+    /// Is told of the end with what was fetched; items that failed make a `CKError.partialFailure`.
+    @available(*, deprecated, message: "Use fetchRecordsResultBlock")
+    public var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)? {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    override func perform() async throws(CKError) {
+        let recordIDs = fetchesCurrentUser ? [try await requests.userRecordID()] : recordIDs ?? []
+        let results = try await requests.fetch(recordIDs, desiredKeys: desiredKeys) {
+            recordID,
+            fraction in
+            self.post { self.perRecordProgressBlock?(recordID, fraction) }
+        }
+        await report {
+            for recordID in recordIDs.unique { self.report(recordID, results[recordID]) }
+        }
+    }
+
+    private func report(_ recordID: CKRecord.ID, _ result: Result<CKRecord, any Error>?) {
+        guard let result else { return }
+        errors.note(recordID, result)
+        if let record = result.value {
+            fetched[recordID] = record
+            perRecordProgressBlock?(recordID, 1)
+        }
+        if let perRecordResultBlock {
+            perRecordResultBlock(recordID, result)
+        } else {
+            recordCompletion?(result.value, recordID, result.error)
+        }
+    }
+
+    override func conclude(_ error: CKError?) {
+        if let fetchRecordsResultBlock {
+            fetchRecordsResultBlock(Result(error))
+        } else {
+            completion?(fetched, errors.summary(error))
+        }
+    }
+}

@@ -1,0 +1,38 @@
+public import Foundation
+
+extension CKOperation {
+    /// The container of an operation that has no database.
+    @available(*, deprecated, message: "Use configuration.container")
+    public var container: CKContainer? {
+        get { settings.container }
+        set { settings.container = newValue }
+    }
+
+    /// Whether a metered connection may be used.
+    @available(*, deprecated, message: "Use configuration.allowsCellularAccess")
+    public var allowsCellularAccess: Bool {
+        get { settings.allowsCellularAccess ?? true }
+        set { settings.allowsCellularAccess = newValue }
+    }
+
+    /// Whether the operation should outlive the process.
+    @available(*, deprecated, message: "Use configuration.isLongLived")
+    public var isLongLived: Bool {
+        get { settings.isLongLived ?? false }
+        set { settings.isLongLived = newValue }
+    }
+
+    /// Seconds to wait for the answer to one request.
+    @available(*, deprecated, message: "Use configuration.timeoutIntervalForRequest")
+    public var timeoutIntervalForRequest: TimeInterval {
+        get { settings.requestTimeout ?? OperationSettings.defaultRequestTimeout }
+        set { settings.requestTimeout = newValue }
+    }
+
+    /// Seconds to wait for the whole operation.
+    @available(*, deprecated, message: "Use configuration.timeoutIntervalForResource")
+    public var timeoutIntervalForResource: TimeInterval {
+        get { settings.resourceTimeout ?? OperationSettings.defaultResourceTimeout }
+        set { settings.resourceTimeout = newValue }
+    }
+}

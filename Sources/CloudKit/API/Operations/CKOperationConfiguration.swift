@@ -1,0 +1,61 @@
+public import Foundation
+
+/// How an operation runs: where, how urgently and for how long.
+///
+/// Apps write `CKOperation.Configuration`. A value that was never set leaves the choice to the
+/// operation's group, and then to the default.
+open class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
+    // @unchecked Sendable because operations take a copy, and apps fill one in before they hand it
+    // over.
+
+    /// What was set; nil members were not.
+    var values = OperationSettings()
+
+    /// Makes a configuration in which nothing is set.
+    public override init() {}
+
+    init(_ values: OperationSettings) {
+        self.values = values
+    }
+
+    /// The container of operations that have no database; nil stands for the default container.
+    open var container: CKContainer? {
+        get { values.container }
+        set { values.container = newValue }
+    }
+
+    /// How urgent the operation is.
+    open var qualityOfService: QualityOfService {
+        get { values.qualityOfService ?? .default }
+        set { values.qualityOfService = newValue }
+    }
+
+    /// Whether a metered connection may be used; kept for apps that read it, without effect here.
+    open var allowsCellularAccess: Bool {
+        get { values.allowsCellularAccess ?? true }
+        set { values.allowsCellularAccess = newValue }
+    }
+
+    /// Whether the operation should outlive the process.
+    ///
+    /// - Important: Operations live as long as the process here, whatever this says.
+    open var isLongLived: Bool {
+        get { values.isLongLived ?? false }
+        set { values.isLongLived = newValue }
+    }
+
+    /// Seconds to wait for the answer to one request.
+    open var timeoutIntervalForRequest: TimeInterval {
+        get { values.requestTimeout ?? OperationSettings.defaultRequestTimeout }
+        set { values.requestTimeout = newValue }
+    }
+
+    /// Seconds to wait for the whole operation, repeated requests included.
+    open var timeoutIntervalForResource: TimeInterval {
+        get { values.resourceTimeout ?? OperationSettings.defaultResourceTimeout }
+        set { values.resourceTimeout = newValue }
+    }
+
+    /// An independent configuration with the same values set.
+    open func copy(with zone: NSZone? = nil) -> Any { CKOperationConfiguration(values) }
+}

@@ -1,0 +1,114 @@
+import Foundation
+
+/// Searches records: one page of them, with a cursor where there are more.
+open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
+    // @unchecked Sendable because the blocks and values are set before the operation starts.
+
+    /// Where the next page of a query starts.
+    public typealias Cursor = CKQueryCursor
+
+    /// Leaves the number of results to the server.
+    public static let maximumResults: Int = 0
+
+    /// What is searched for; ignored when there is a cursor.
+    public var query: CKQuery?
+
+    /// The page to fetch.
+    public var cursor: CKQueryOperation.Cursor?
+
+    /// The zone to search; nil for all zones, which the shared database does not allow. Ignored when
+    /// there is a cursor.
+    public var zoneID: CKRecordZone.ID?
+
+    /// How many records to fetch at most; there may be fewer, and more behind the cursor.
+    public var resultsLimit: Int = CKQueryOperation.maximumResults
+
+    /// The fields to fetch: nil for all, none for system fields only.
+    public var desiredKeys: [CKRecord.FieldKey]?
+
+    /// Is told of each record, in the query's order.
+    public var recordMatchedBlock:
+        ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
+
+    /// Is told of the end, with the cursor of the next page if there is one.
+    public var queryResultBlock:
+        ((_ operationResult: Result<CKQueryOperation.Cursor?, any Error>) -> Void)?
+
+    private var recordFetched: ((CKRecord) -> Void)?
+    private var completion: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)?
+    private let errors = ItemErrors()
+    private var next: CKQueryOperation.Cursor?
+
+    /// Makes an operation with nothing to do.
+    public override init() {
+        super.init()
+    }
+
+    /// Makes an operation that fetches the first page of a query.
+    public convenience init(query: CKQuery) {
+        self.init()
+        self.query = query
+    }
+
+    /// Makes an operation that fetches the page of a cursor.
+    public convenience init(cursor: CKQueryOperation.Cursor) {
+        self.init()
+        self.cursor = cursor
+    }
+
+    /// Is told of each record, in the query's order.
+    @available(*, deprecated, message: "Use recordMatchedBlock")
+    public var recordFetchedBlock: ((CKRecord) -> Void)? {
+        get { recordFetched }
+        set { recordFetched = newValue }
+    }
+
+    /// Is told of the end, with the cursor of the next page if there is one.
+    @available(*, deprecated, message: "Use queryResultBlock")
+    public var queryCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)? {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    override func perform() async throws(CKError) {
+        let page: QueryPage
+        if let cursor {
+            page = try await requests.query(
+                after: cursor,
+                desiredKeys: desiredKeys,
+                limit: resultsLimit
+            )
+        } else if let query {
+            page = try await requests.query(
+                query,
+                zoneID: zoneID,
+                desiredKeys: desiredKeys,
+                limit: resultsLimit
+            )
+        } else {
+            throw CKError(
+                .invalidArguments,
+                message: "CKQueryOperation has neither a query nor a cursor"
+            )
+        }
+        next = page.cursor
+        await report {
+            for (recordID, result) in page.matches {
+                self.errors.note(recordID, result)
+                if let recordMatchedBlock = self.recordMatchedBlock {
+                    recordMatchedBlock(recordID, result)
+                } else if let record = result.value {
+                    self.recordFetched?(record)
+                }
+            }
+        }
+    }
+
+    override func conclude(_ error: CKError?) {
+        if let queryResultBlock {
+            queryResultBlock(error.map { .failure($0) } ?? .success(next))
+        } else {
+            completion?(next, errors.summary(error))
+        }
+    }
+}

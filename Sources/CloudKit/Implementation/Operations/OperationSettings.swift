@@ -1,0 +1,60 @@
+import Foundation
+
+/// What a configuration sets; nil leaves the choice to the next one in line.
+struct OperationSettings: Sendable {
+    static let defaultRequestTimeout: TimeInterval = 60
+    /// A week, as on Apple platforms.
+    static let defaultResourceTimeout: TimeInterval = 7 * 24 * 60 * 60
+
+    var container: CKContainer?
+    var qualityOfService: QualityOfService?
+    var allowsCellularAccess: Bool?
+    var isLongLived: Bool?
+    var requestTimeout: TimeInterval?
+    var resourceTimeout: TimeInterval?
+
+    /// These settings, and for what they leave open, those of `other`.
+    func filled(from other: OperationSettings) -> OperationSettings {
+        OperationSettings(
+            container: container ?? other.container,
+            qualityOfService: qualityOfService ?? other.qualityOfService,
+            allowsCellularAccess: allowsCellularAccess ?? other.allowsCellularAccess,
+            isLongLived: isLongLived ?? other.isLongLived,
+            requestTimeout: requestTimeout ?? other.requestTimeout,
+            resourceTimeout: resourceTimeout ?? other.resourceTimeout
+        )
+    }
+
+    /// What the settings mean for a request.
+    var requests: RequestSettings {
+        RequestSettings(
+            timeout: requestTimeout ?? Self.defaultRequestTimeout,
+            isPatient: qualityOfService == .utility || qualityOfService == .background
+        )
+    }
+
+    /// Seconds for the whole operation; nil for no limit, which is what urgent operations have.
+    var deadline: TimeInterval? {
+        switch qualityOfService ?? .default {
+        case .userInteractive, .userInitiated: resourceTimeout
+        default: resourceTimeout ?? Self.defaultResourceTimeout
+        }
+    }
+
+    var taskPriority: TaskPriority {
+        switch qualityOfService ?? .default {
+        case .userInteractive, .userInitiated: .userInitiated
+        case .utility: .utility
+        case .background: .background
+        default: .medium
+        }
+    }
+}
+
+/// How the requests of one call go out.
+struct RequestSettings: Sendable {
+    /// Seconds to wait for an answer.
+    var timeout: TimeInterval = OperationSettings.defaultRequestTimeout
+    /// Whether a request that found no server, or a busy one, is repeated instead of failing.
+    var isPatient = false
+}

@@ -1,0 +1,82 @@
+import Foundation
+
+/// What a predicate made from a format hands out when it is evaluated with a `PredicateProbe`.
+struct ParsedPredicate: Sendable {
+    let format: String
+    let tree: Result<PredicateTree, PredicateError>
+
+    init(_ format: String, arguments: [Any?]) {
+        self.format = format
+        tree = Result { () throws(PredicateError) in
+            try PredicateParser.parse(format, arguments: arguments)
+        }
+    }
+
+    init(tree: PredicateTree) {
+        format = ""
+        self.tree = .success(tree)
+    }
+
+    /// Answers a probe with the tree, and everything else with whether the predicate holds.
+    ///
+    /// A format that cannot be read holds for nothing.
+    func evaluate(_ object: Any?, _ bindings: [String: Any]?) -> Bool {
+        if let probe = object as? PredicateProbe {
+            probe.parsed = self
+            return true
+        }
+        guard let tree = try? tree.get() else { return false }
+        return PredicateEvaluation(object: object, bindings: bindings ?? [:]).holds(tree)
+    }
+}
+
+/// An object whose evaluation tells what a predicate says: Foundation keeps only a closure.
+final class PredicateProbe: NSObject {
+    var parsed: ParsedPredicate?
+}
+
+extension NSPredicate {
+    /// What the predicate says.
+    ///
+    /// - Throws: `PredicateError` when the format cannot be read, or when there is none because the
+    ///   predicate was made from a closure.
+    func tree() throws(PredicateError) -> PredicateTree {
+        if let compound = self as? NSCompoundPredicate { return try compound.compoundTree() }
+        for truth in [true, false] where isEqual(NSPredicate(value: truth)) {
+            return .truth(truth)
+        }
+        let probe = PredicateProbe()
+        _ = evaluate(with: probe)
+        guard let parsed = probe.parsed else {
+            throw PredicateError(
+                "A predicate made from a closure cannot be sent; write it as a format",
+                at: nil
+            )
+        }
+        return try parsed.tree.get()
+    }
+
+    /// The format that the predicate was made from, for messages.
+    var givenFormat: String? {
+        guard !(self is NSCompoundPredicate) else { return nil }
+        let probe = PredicateProbe()
+        _ = evaluate(with: probe)
+        return probe.parsed?.format
+    }
+}
+
+extension NSCompoundPredicate {
+    fileprivate func compoundTree() throws(PredicateError) -> PredicateTree {
+        var parts: [PredicateTree] = []
+        for part in subpredicates { parts.append(try part.tree()) }
+        switch compoundPredicateType {
+        case .and: return .and(parts)
+        case .or: return .or(parts, position: 1)
+        case .not:
+            guard let part = parts.first else { return .truth(false) }
+            return .not(part, position: 1)
+        @unknown default:
+            throw PredicateError("A compound of this kind is not known", at: nil)
+        }
+    }
+}

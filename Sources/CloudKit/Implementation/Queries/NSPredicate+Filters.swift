@@ -1,0 +1,98 @@
+import CloudKitWire
+import Foundation
+
+extension NSPredicate {
+    /// Makes the predicate that filters of a request come from, or one that says the same.
+    convenience init(_ filters: [WireFilter], owners: OwnerMapping) {
+        let parts = filters.compactMap { PredicateTree($0, owners: owners) }
+        self.init(tree: parts.isEmpty ? .truth(true) : parts.count == 1 ? parts[0] : .and(parts))
+    }
+}
+
+extension PredicateTree {
+    /// What a filter says; nil for one without a value.
+    fileprivate init?(_ filter: WireFilter, owners: OwnerMapping) {
+        let system = filter.systemFieldName.flatMap(SystemField.init(name:))?.schemaName
+        let home = CKRecordZone.ID.default
+        guard
+            let value = filter.fieldValue?.value?.native(
+                owners: owners,
+                home: home,
+                asset: { CKAsset(fileURL: nil, remote: RemoteAsset(wire: $0, file: nil)) }
+            )
+        else { return nil }
+        let right = PredicateExpression.value(.field(value), position: 1)
+        guard let key = filter.fieldName ?? system else {
+            self = Self.words(filter.comparator, right)
+            return
+        }
+        let left = PredicateExpression.key(key, position: 1)
+        if filter.comparator == .near {
+            self = .compare(
+                .function("distanceToLocation:fromLocation:", [left, right], position: 1),
+                .lessThan,
+                .value(.field(.double(filter.distance ?? 0)), position: 1)
+            )
+            return
+        }
+        guard let (comparison, modifier, isNegated) = Self.meaning(of: filter.comparator) else {
+            return nil
+        }
+        let tree = PredicateTree.compare(left, comparison, right, modifier)
+        self = isNegated ? .not(tree, position: 1) : tree
+    }
+
+    private static func compare(
+        _ left: PredicateExpression,
+        _ comparison: PredicateComparison.Operator,
+        _ right: PredicateExpression,
+        _ modifier: PredicateComparison.Modifier = .direct
+    ) -> PredicateTree {
+        .comparison(
+            PredicateComparison(
+                modifier: modifier,
+                left: left,
+                operator: comparison,
+                options: [],
+                right: right,
+                position: 1
+            )
+        )
+    }
+
+    private static func words(
+        _ comparator: WireComparator,
+        _ words: PredicateExpression
+    ) -> PredicateTree {
+        let comparison: PredicateComparison.Operator =
+            comparator == .containsAllTokens ? .tokenMatches : .contains
+        return .compare(.object(position: 1), comparison, words)
+    }
+
+    private typealias Meaning = (
+        PredicateComparison.Operator, PredicateComparison.Modifier, isNegated: Bool
+    )
+
+    private static func meaning(of comparator: WireComparator) -> Meaning? {
+        switch comparator {
+        case .equals: (.equals, .direct, false)
+        case .notEquals: (.notEquals, .direct, false)
+        case .lessThan: (.lessThan, .direct, false)
+        case .lessThanOrEquals: (.lessThanOrEquals, .direct, false)
+        case .greaterThan: (.greaterThan, .direct, false)
+        case .greaterThanOrEquals: (.greaterThanOrEquals, .direct, false)
+        case .in: (.in, .direct, false)
+        case .notIn: (.in, .direct, true)
+        case .beginsWith: (.beginsWith, .direct, false)
+        case .notBeginsWith: (.beginsWith, .direct, true)
+        case .listContains: (.contains, .direct, false)
+        case .notListContains: (.contains, .direct, true)
+        case .listContainsAny: (.in, .any, false)
+        case .notListContainsAny: (.in, .any, true)
+        case .listMemberBeginsWith: (.beginsWith, .any, false)
+        case .notListMemberBeginsWith: (.beginsWith, .any, true)
+        case .near, .containsAllTokens, .containsAnyTokens, .listContainsAll, .notListContainsAll:
+            nil
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import CloudKitWire
+import Foundation
+
+/// A query in a keyed archive: the request that it makes, from which the predicate is made again.
+enum QueryArchive {
+    typealias Contents = (
+        recordType: CKRecord.RecordType, predicate: NSPredicate,
+        sortDescriptors: [NSSortDescriptor]?
+    )
+
+    private static let type = "RecordType"
+    private static let query = "swift-cloudkit.query"
+    private static let nothing = "swift-cloudkit.nothing"
+
+    /// Identities in an archive keep the names of their owners.
+    private static let owners = OwnerMapping(scope: .shared, caller: nil)
+
+    static func encode(_ query: CKQuery, with coder: NSCoder) {
+        coder.encode(query.recordType as NSString, forKey: type)
+        guard let translated = try? TranslatedQuery(query, owners: owners, home: .default),
+            let data = try? WireJSON.encode(translated.wire)
+        else { return }
+        coder.encode(data as NSData, forKey: Self.query)
+        coder.encode(translated.matchesNothing, forKey: nothing)
+    }
+
+    static func decode(_ coder: NSCoder) -> Contents? {
+        guard let recordType = coder.string(forKey: type), !recordType.isEmpty,
+            let data = coder.bytes(forKey: query),
+            let wire = try? WireJSON.decode(WireQuery.self, from: data)
+        else { return nil }
+        guard !coder.truth(forKey: nothing) else {
+            return (recordType, NSPredicate(value: false), nil)
+        }
+        return (
+            recordType, NSPredicate(wire.filterBy, owners: owners),
+            wire.sortBy.isEmpty ? nil : wire.sortBy.compactMap(NSSortDescriptor.make)
+        )
+    }
+}

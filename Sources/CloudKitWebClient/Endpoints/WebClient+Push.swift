@@ -1,0 +1,32 @@
+public import CloudKitWire
+public import Foundation
+
+extension WebClient {
+    /// Asks for a place to wait for notifications at.
+    public func createToken(
+        clientID: String? = nil
+    ) async throws(WebClientError) -> CreateTokenResponse {
+        try await call(
+            path: "/device/1/\(container)/\(environment.rawValue)/tokens/create",
+            CreateTokenRequest(apnsEnvironment: environment, clientId: clientID)
+        )
+    }
+
+    /// Waits at a place of `createToken` for the next notification.
+    ///
+    /// - Returns: The notification's JSON; nil when none came in time: wait again.
+    public func nextNotification(
+        at webcourierURL: String
+    ) async throws(WebClientError) -> Data? {
+        let response = try await send(
+            TransportRequest(method: "GET", url: webcourierURL, timeout: Self.courierTimeout)
+        )
+        guard (200..<300).contains(response.status) else {
+            throw .unexpectedAnswer(status: response.status, message: "The web courier refused")
+        }
+        return response.body.isEmpty ? nil : response.body
+    }
+
+    /// Seconds to wait for a notification; servers answer empty before, to keep connections alive.
+    private static let courierTimeout = 600.0
+}

@@ -1,0 +1,26 @@
+public import CloudKitWire
+
+extension WebClient {
+    /// Lists the caller's subscriptions.
+    public func listSubscriptions(
+        in database: DatabaseScope
+    ) async throws(WebClientError) -> SubscriptionsResponse {
+        try await call(.subscriptionsList, in: database, nil as Empty?)
+    }
+
+    /// Fetches subscriptions by name; answers in the order of the names.
+    public func lookupSubscriptions(
+        _ request: LookupSubscriptionsRequest,
+        in database: DatabaseScope
+    ) async throws(WebClientError) -> SubscriptionsResponse {
+        try await call(.subscriptionsLookup, in: database, request)
+    }
+
+    /// Makes and deletes subscriptions; answers in the order of the operations.
+    public func modifySubscriptions(
+        _ request: ModifySubscriptionsRequest,
+        in database: DatabaseScope
+    ) async throws(WebClientError) -> SubscriptionsResponse {
+        try await call(.subscriptionsModify, in: database, request)
+    }
+}

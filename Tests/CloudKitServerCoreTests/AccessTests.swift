@@ -1,0 +1,139 @@
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+@Suite("Credentials, zones and roles")
+struct AccessTests {
+    let cloud: TestCloud
+    let ada: TestCloud.User
+
+    init() async throws {
+        cloud = try await TestCloud()
+        ada = try await cloud.addUser()
+    }
+
+    @Test("A private database asks for a user and says where to sign in")
+    func signIn() async throws {
+        let answer = try await cloud.call("zones/list", as: nil)
+        #expect(answer.status == 421)
+        #expect(answer.code == "AUTHENTICATION_REQUIRED")
+        #expect(answer.body.redirectURL.text?.hasPrefix("http://cloud.test/") == true)
+    }
+
+    @Test("Unknown, expired and foreign tokens are refused")
+    func wrongTokens() async throws {
+        var forged = ada
+        forged.token = "158__54__" + String(repeating: "A", count: 64)
+        #expect(try await cloud.call("zones/list", as: forged).status == 401)
+        let other = try await cloud.service.addAPIToken(
+            container: TestCloud.container,
+            environment: .development
+        )
+        let foreign = try await cloud.service.addWebAuthToken(
+            user: ada.user,
+            apiToken: other,
+            environment: .development
+        )
+        let answer = try await cloud.call("zones/list", as: .init(user: ada.user, token: foreign))
+        #expect(answer.status == 401)
+        #expect(answer.code == "AUTHENTICATION_FAILED")
+        #expect(try await cloud.call("zones/list", as: ada).status == 200)
+        cloud.clock.advance(seconds: 14 * 24 * 60 * 60 + 1)
+        #expect(try await cloud.call("zones/list", as: ada).status == 401)
+    }
+
+    @Test("The caller is answered bare")
+    func caller() async throws {
+        let answer = try await cloud.call("users/caller", .public, as: ada, method: "GET")
+        #expect(answer.body.userRecordName == .string(ada.name))
+        #expect(answer.body.nameComponents.givenName == "Ada")
+    }
+
+    @Test("An unknown endpoint is not found; another method is refused")
+    func unknown() async throws {
+        let answer = try await cloud.call("records/frobnicate", as: ada)
+        #expect(answer.status == 404)
+        #expect(answer.reason.contains("could not find handler for endpoint"))
+        #expect(try await cloud.call("zones/list", as: ada, method: "PATCH").status == 400)
+    }
+
+    @Test("A database has its default zone; custom ones come and go in the private one only")
+    func zones() async throws {
+        try await cloud.addZone("Notes", as: ada)
+        try await cloud.addZone("Notes", as: ada)
+        let list = try await cloud.call("zones/list", as: ada, method: "GET")
+        let names = list.body.zones.elements.map(\.zoneID.zoneName)
+        #expect(names == ["Notes", "_defaultZone"])
+        #expect(list.body.zones[0].zoneID.ownerRecordName == .string(ada.name))
+        #expect(list.body.zones[0].atomic == true)
+        #expect(list.body.zones[0].syncToken.text != nil)
+        let lookup = try await cloud.call(
+            "zones/lookup",
+            as: ada,
+            ["zones": [["zoneName": "Notes"], ["zoneID": ["zoneName": "Gone"]]]]
+        )
+        #expect(lookup.body.zones.elements.map(\.serverErrorCode) == [nil, "ZONE_NOT_FOUND"])
+        let elsewhere = try await cloud.call(
+            "zones/modify",
+            .public,
+            as: ada,
+            ["operations": [["operationType": "create", "zone": ["zoneID": ["zoneName": "Notes"]]]]]
+        )
+        #expect(elsewhere.code == "BAD_REQUEST")
+    }
+
+    @Test("In the public database anyone reads, users create, creators change")
+    func publicRoles() async throws {
+        let bob = try await cloud.addUser("Bob")
+        let anyone = try await cloud.modify(
+            "_defaultZone",
+            as: nil,
+            database: .public,
+            [TestCloud.note("create", "n0")]
+        )
+        #expect(anyone.records[0].serverErrorCode == "ACCESS_DENIED")
+        #expect(anyone.records[0].reason.text?.hasPrefix("CREATE operation not permitted") == true)
+        _ = try await cloud.modify(
+            "_defaultZone",
+            as: ada,
+            database: .public,
+            [TestCloud.note("create", "n1")]
+        )
+        let read = try await cloud.lookUp(["n1"], in: "_defaultZone", as: nil, database: .public)
+        #expect(read.records[0].recordName == "n1")
+        for kind in ["forceUpdate", "forceDelete"] {
+            let other = try await cloud.modify(
+                "_defaultZone",
+                as: bob,
+                database: .public,
+                [TestCloud.note(kind, "n1")]
+            )
+            #expect(other.records[0].serverErrorCode == "ACCESS_DENIED")
+        }
+        let own = try await cloud.modify(
+            "_defaultZone",
+            as: ada,
+            database: .public,
+            [TestCloud.note("forceDelete", "n1")]
+        )
+        #expect(own.records[0].deleted == true)
+    }
+
+    @Test("Production takes no new types and fields")
+    func production() async throws {
+        let cloud = try await TestCloud(environment: .production)
+        let ada = try await cloud.addUser()
+        let answer = try await cloud.modify(
+            "_defaultZone",
+            as: ada,
+            [TestCloud.note("create", "n1")]
+        )
+        #expect(answer.records[0].serverErrorCode == "BAD_REQUEST")
+        #expect(
+            answer.records[0].reason.text?
+                .hasPrefix("Cannot create new type Note in production schema") == true
+        )
+    }
+}

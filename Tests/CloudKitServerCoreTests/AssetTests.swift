@@ -1,0 +1,141 @@
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+@Suite("Assets")
+struct AssetTests {
+    let cloud: TestCloud
+    let ada: TestCloud.User
+
+    init() async throws {
+        cloud = try await TestCloud(configuration: ServiceConfiguration(assetBytes: 1000))
+        ada = try await cloud.addUser()
+        try await cloud.addZone("Notes", as: ada)
+    }
+
+    private func uploadURL(for name: String, _ field: String = "image") async throws -> String {
+        let answer = try await cloud.call(
+            "assets/upload",
+            as: ada,
+            [
+                "zoneID": ["zoneName": "Notes"],
+                "tokens": [
+                    [
+                        "recordName": .string(name), "recordType": "Note",
+                        "fieldName": .string(field),
+                    ]
+                ],
+            ]
+        )
+        return try #require(answer.body.tokens[0].url.text)
+    }
+
+    private func upload(_ bytes: Data, to url: String) async throws -> TestCloud.Answer {
+        let path = try #require(URL(string: url)).path
+        guard case .upload(let token)? = AssetRoute(path: path) else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        let chunks = AsyncStream<Data> { continuation in
+            for start in stride(from: 0, to: bytes.count, by: 100) {
+                continuation.yield(bytes[start..<min(start + 100, bytes.count)])
+            }
+            continuation.finish()
+        }
+        return try TestCloud.Answer(await cloud.service.receiveAsset(token: token, body: chunks))
+    }
+
+    private func download(_ url: JSON) async throws -> Data {
+        let path = try #require(URL(string: url.text ?? "")).path
+        guard case .download(let token)? = AssetRoute(path: path) else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        var data = Data()
+        for try await chunk in try await cloud.service.openAsset(token: token).chunks {
+            data += chunk
+        }
+        return data
+    }
+
+    @Test("Bytes go up, into a record, and come down again")
+    func roundTrip() async throws {
+        let bytes = Data((0..<900).map { UInt8($0 % 251) })
+        let receipt = try await upload(bytes, to: uploadURL(for: "n1")).body.singleFile
+        #expect(receipt.size == 900)
+        let saved = try await cloud.modify(
+            as: ada,
+            [TestCloud.note("create", "n1", ["image": ["value": receipt]])]
+        )
+        let asset = saved.records[0].fields.image
+        #expect(asset.type == "ASSETID")
+        #expect(asset.value.keys == ["fileChecksum", "size", "downloadURL"])
+        #expect(try await download(asset.value.downloadURL) == bytes)
+        let changes = try await cloud.changes(as: ada)
+        #expect(try await download(changes.records[0].fields.image.value.downloadURL) == bytes)
+        let kept = try await cloud.modify(
+            as: ada,
+            [TestCloud.note("forceUpdate", "n1", ["title": ["value": "x"]])]
+        )
+        #expect(kept.records[0].fields.image.value.fileChecksum == receipt.fileChecksum)
+    }
+
+    @Test("A receipt that was never issued, or for another record or field, fails the record")
+    func receipts() async throws {
+        let url = try await uploadURL(for: "n1")
+        let receipt = try await upload(Data([1]), to: url).body.singleFile
+        let invented: JSON = ["fileChecksum": "AAAA", "size": 1, "receipt": "AAAA"]
+        let missing: JSON = ["fileChecksum": "AAAA", "size": 1]
+        let answer = try await cloud.modify(
+            as: ada,
+            atomic: false,
+            [
+                TestCloud.note("create", "n1", ["image": ["value": invented]]),
+                TestCloud.note("create", "n2", ["image": ["value": receipt]]),
+                TestCloud.note("create", "n3", ["image": ["value": missing]]),
+            ]
+        )
+        #expect(answer.records.allSatisfy { $0.serverErrorCode == "BAD_REQUEST" })
+        #expect(answer.records[0].reason.text?.contains("never issued") == true)
+        let field = try await cloud.modify(
+            as: ada,
+            [TestCloud.note("create", "n1", ["other": ["value": receipt]])]
+        )
+        #expect(field.records[0].serverErrorCode == "BAD_REQUEST")
+        #expect(try await cloud.changes(as: ada).records.elements.isEmpty)
+    }
+
+    @Test("The limit holds while bytes come: 999, 1000 and 1001 bytes")
+    func limit() async throws {
+        for (size, status) in [(999, 200), (1000, 200), (1001, 400)] {
+            let answer = try await upload(Data(count: size), to: uploadURL(for: "n1"))
+            #expect(answer.status == status)
+        }
+    }
+
+    @Test("Upload and download URLs end")
+    func expiry() async throws {
+        let url = try await uploadURL(for: "n1")
+        let receipt = try await upload(Data([1]), to: url).body.singleFile
+        cloud.clock.advance(seconds: 15 * 60)
+        #expect(try await upload(Data([1]), to: url).status == 403)
+        let saved = try await cloud.modify(
+            as: ada,
+            [TestCloud.note("create", "n1", ["image": ["value": receipt]])]
+        )
+        let link = saved.records[0].fields.image.value.downloadURL
+        cloud.clock.advance(seconds: 24 * 60 * 60)
+        await #expect(throws: RequestError.self) { _ = try await download(link) }
+    }
+
+    @Test("A forged URL opens nothing")
+    func forged() async throws {
+        await #expect(throws: RequestError.self) {
+            _ = try await cloud.service.openAsset(token: "../../etc/passwd")
+        }
+        let answer = try TestCloud.Answer(
+            await cloud.service.receiveAsset(token: "AAAA", body: AsyncStream { $0.finish() })
+        )
+        #expect(answer.status == 403)
+    }
+}

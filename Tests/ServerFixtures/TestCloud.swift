@@ -1,0 +1,197 @@
+public import CloudKitServerCore
+import CloudKitServerSQLite
+public import CloudKitWire
+public import Foundation
+
+/// A service in memory with one container, spoken to in JSON.
+public struct TestCloud: Sendable {
+    public static let container = "iCloud.com.example.notes"
+
+    public let service: CloudService
+    public let clock: FixtureClock
+    public let apiToken: String
+    public let environment: ServiceEnvironment
+
+    /// An answer: its status and its body.
+    public struct Answer: Sendable {
+        public var status: Int
+        public var body: JSON
+        public var headers: [String: String] = [:]
+
+        public init(_ response: ServiceResponse) throws {
+            status = response.status
+            body = response.body.isEmpty ? .null : try JSON(response.body)
+            for (name, value) in response.headers { headers[name] = value }
+        }
+
+        public var code: String? { body.serverErrorCode.text }
+        public var reason: String { body.reason.text ?? "" }
+        public var records: [JSON] { body.records.elements }
+    }
+
+    /// A user with a token.
+    public struct User: Sendable {
+        public var user: ServiceUser
+        public var token: String
+        public var name: String { user.userRecordName }
+
+        public init(user: ServiceUser, token: String) {
+            self.user = user
+            self.token = token
+        }
+    }
+
+    public init(
+        environment: ServiceEnvironment = .development,
+        configuration: ServiceConfiguration = ServiceConfiguration()
+    ) async throws {
+        clock = FixtureClock()
+        self.environment = environment
+        service = CloudService(
+            storage: try SQLiteStorage(path: nil),
+            assets: try FileAssetStorage.temporary(),
+            configuration: configuration,
+            clock: clock,
+            randomness: FixtureRandomness()
+        )
+        apiToken = try await service.addAPIToken(
+            container: Self.container,
+            environment: environment
+        )
+    }
+
+    public func addUser(_ name: String = "Ada Lovelace") async throws -> User {
+        let user = try await service.addUser(container: Self.container, name: name)
+        let token = try await service.addWebAuthToken(
+            user: user,
+            apiToken: apiToken,
+            environment: environment
+        )
+        return User(user: user, token: token)
+    }
+
+    /// Calls an endpoint with a JSON body.
+    public func call(
+        _ endpoint: String,
+        _ database: DatabaseScope = .private,
+        as user: User? = nil,
+        query: String = "",
+        method: String = "POST",
+        _ body: JSON = [:]
+    ) async throws -> Answer {
+        let data = try JSONEncoder().encode(body)
+        return try await send(endpoint, database, as: user, query: query, method: method, data)
+    }
+
+    /// Calls an endpoint with any body.
+    public func send(
+        _ endpoint: String,
+        _ database: DatabaseScope = .private,
+        as user: User? = nil,
+        query: String = "",
+        method: String = "POST",
+        _ body: Data
+    ) async throws -> Answer {
+        var parameters = "ckAPIToken=\(apiToken)"
+        if let user { parameters += "&ckWebAuthToken=\(Self.escape(user.token))" }
+        let prefix = "/database/1/\(Self.container)/\(environment.rawValue)/\(database.rawValue)"
+        return try Answer(
+            await service.respond(
+                to: ServiceRequest(
+                    method: method,
+                    path: "\(prefix)/\(endpoint)",
+                    query: parameters + query,
+                    body: body,
+                    baseURL: "http://cloud.test"
+                )
+            )
+        )
+    }
+
+    public static func escape(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+    }
+}
+
+extension TestCloud {
+    /// Makes a zone.
+    public func addZone(_ name: String, as user: User) async throws {
+        let answer = try await call(
+            "zones/modify",
+            as: user,
+            ["operations": [["operationType": "create", "zone": ["zoneID": Self.zone(name)]]]]
+        )
+        precondition(answer.body.zones[0].serverErrorCode == .null, "\(answer)")
+    }
+
+    public static func zone(_ name: String) -> JSON { ["zoneName": .string(name)] }
+
+    /// Runs operations on one zone.
+    public func modify(
+        _ zone: String = "Notes",
+        as user: User?,
+        database: DatabaseScope = .private,
+        atomic: Bool? = nil,
+        query: String = "",
+        _ operations: [JSON]
+    ) async throws -> Answer {
+        var body: [String: JSON] = ["zoneID": Self.zone(zone), "operations": .array(operations)]
+        if let atomic { body["atomic"] = .bool(atomic) }
+        return try await call("records/modify", database, as: user, query: query, .object(body))
+    }
+
+    public func lookUp(
+        _ names: [String],
+        in zone: String = "Notes",
+        as user: User?,
+        database: DatabaseScope = .private
+    ) async throws -> Answer {
+        try await call(
+            "records/lookup",
+            database,
+            as: user,
+            [
+                "zoneID": Self.zone(zone),
+                "records": .array(names.map { ["recordName": .string($0)] }),
+            ]
+        )
+    }
+
+    public func changes(
+        in zone: String = "Notes",
+        as user: User,
+        after token: JSON = .null,
+        limit: Int64 = 200
+    ) async throws -> JSON {
+        let answer = try await call(
+            "changes/zone",
+            as: user,
+            [
+                "zones": [
+                    [
+                        "zoneID": Self.zone(zone), "syncToken": token,
+                        "resultsLimit": .int(limit),
+                    ]
+                ]
+            ]
+        )
+        return answer.body.zones[0]
+    }
+
+    /// An operation on a Note.
+    public static func note(
+        _ kind: String,
+        _ name: String,
+        _ fields: JSON = [:],
+        tag: JSON = .null,
+        type: JSON = "Note"
+    ) -> JSON {
+        [
+            "operationType": .string(kind),
+            "record": [
+                "recordName": .string(name), "recordType": type, "recordChangeTag": tag,
+                "fields": fields,
+            ],
+        ]
+    }
+}
