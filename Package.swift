@@ -140,7 +140,7 @@ let package = Package(
                 serviceLifecycle, unixSignals,
             ]
         ),
-        .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI"]),
+        .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI", argumentParser]),
 
         // Tests, in the order of what they test.
         .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
@@ -197,7 +197,7 @@ let package = Package(
             ],
             path: "Tests/ServerProcess"
         ),
-        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI"]),
+        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI", "CloudKitTool"]),
         .target(
             name: "Support",
             dependencies: [

@@ -29,8 +29,10 @@ struct CommandProcess {
         async let errorText = text(of: errors)
         for await _ in ended {}
         return Outcome(
-            status: process.terminationStatus, output: try await outputText,
-            errors: try await errorText)
+            status: process.terminationStatus,
+            output: try await outputText,
+            errors: try await errorText
+        )
     }
 
     /// Reads a pipe to its end on a thread of its own: reading blocks.
@@ -41,7 +43,8 @@ struct CommandProcess {
                 continuation.resume(
                     with: Result {
                         String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
-                    })
+                    }
+                )
             }
         }
     }

@@ -29,8 +29,14 @@ struct DemoTests {
 
     @Test("The bar grows with the work")
     func bar() {
-        #expect(ProgressLine.text("x", percent: 0).contains("[------------------------------]   0 %"))
-        #expect(ProgressLine.text("x", percent: 50).contains("[###############---------------]  50 %"))
-        #expect(ProgressLine.text("x", percent: 100).contains("[##############################] 100 %"))
+        #expect(
+            ProgressLine.text("x", percent: 0).contains("[------------------------------]   0 %")
+        )
+        #expect(
+            ProgressLine.text("x", percent: 50).contains("[###############---------------]  50 %")
+        )
+        #expect(
+            ProgressLine.text("x", percent: 100).contains("[##############################] 100 %")
+        )
     }
 }

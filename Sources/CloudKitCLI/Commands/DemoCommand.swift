@@ -11,7 +11,8 @@ struct DemoCommand: AsyncParsableCommand {
         discussion: """
             Starts a server on a free port with its data in a temporary folder, and lets two \
             devices of one user save, fetch, change and merge over HTTP. Every step is checked.
-            """)
+            """
+    )
 
     @Flag(help: "Print the report as JSON on standard output.")
     var json = false
@@ -50,12 +51,18 @@ struct DemoCommand: AsyncParsableCommand {
         var logger = Logger(label: "cloudkit")
         logger.logLevel = .critical
         let server = try CloudServer(
-            configuration: .init(directory: folder.path), logger: logger)
+            configuration: .init(directory: folder.path),
+            logger: logger
+        )
         try await withThrowingTaskGroup { group in
             group.addTask { try await server.run() }
             let access = try await ServerAccess(
-                server.service, url: try await server.url(), container: "iCloud.demo",
-                apiToken: nil, users: ["Ada"])
+                server.service,
+                url: try await server.url(),
+                container: "iCloud.demo",
+                apiToken: nil,
+                users: ["Ada"]
+            )
             Self.say("Server at \(access.url), data in \(folder.path)")
             try await body(access)
             group.cancelAll()

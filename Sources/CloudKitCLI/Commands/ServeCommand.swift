@@ -13,7 +13,8 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             The server listens on this machine only, keeps its data in a folder, and prints how to \
             reach it. A write that was answered is on the disk.
-            """)
+            """
+    )
 
     @Option(help: "The folder of the data; made when it is not there.")
     var data = "cloudkit-data"
@@ -37,17 +38,28 @@ struct ServeCommand: AsyncParsableCommand {
         var logger = Logger(label: "cloudkit")
         logger.logLevel = .warning
         try FileManager.default.createDirectory(
-            atPath: data, withIntermediateDirectories: true)
+            atPath: data,
+            withIntermediateDirectories: true
+        )
         let server = try CloudServer(
-            configuration: .init(directory: data, port: port), logger: logger)
+            configuration: .init(directory: data, port: port),
+            logger: logger
+        )
         let services = ServiceGroup(
-            services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: [server],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
         try await withThrowingTaskGroup { group in
             group.addTask { try await services.run() }
             let files = AccessFiles(directory: data)
             let access = try await ServerAccess(
-                server.service, url: try await server.url(), container: container,
-                apiToken: files.apiToken(), users: users)
+                server.service,
+                url: try await server.url(),
+                container: container,
+                apiToken: files.apiToken(),
+                users: users
+            )
             print(Self.greeting(access, try files.write(access)))
             try await group.waitForAll()
         }

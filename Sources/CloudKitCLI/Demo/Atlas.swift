@@ -65,8 +65,11 @@ extension TimeZoneEntry {
         // The table says nothing of a time; the epoch stands for "at any".
         location = CLLocation(
             coordinate: CLLocationCoordinate2D(latitude: row.latitude, longitude: row.longitude),
-            altitude: 0, horizontalAccuracy: 0, verticalAccuracy: -1,
-            timestamp: Date(timeIntervalSince1970: 0))
+            altitude: 0,
+            horizontalAccuracy: 0,
+            verticalAccuracy: -1,
+            timestamp: Date(timeIntervalSince1970: 0)
+        )
         comments = row.comments
     }
 }

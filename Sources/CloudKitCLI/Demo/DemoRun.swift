@@ -19,9 +19,11 @@ struct DemoRun {
         let transport = CountingTransport(HTTPTransport())
         self.transport = transport
         self.tables = tables
-        deviceA = CKContainer(client: access.client(of: user, transport: transport))
+        deviceA =
+            CKContainer(client: access.client(of: user, transport: transport))
             .privateCloudDatabase
-        deviceB = CKContainer(client: access.client(of: user, transport: transport))
+        deviceB =
+            CKContainer(client: access.client(of: user, transport: transport))
             .privateCloudDatabase
     }
 
@@ -42,7 +44,8 @@ struct DemoRun {
             conflictsResolved: conflicts,
             seconds: (clock.now - start).seconds,
             recordsSavedPerSecond: Double(saved.records) / saved.time.seconds,
-            recordsFetchedPerSecond: Double(fetched.records.count) / fetched.time.seconds)
+            recordsFetchedPerSecond: Double(fetched.records.count) / fetched.time.seconds
+        )
     }
 
     // MARK: Device A saves the graph
@@ -71,7 +74,10 @@ struct DemoRun {
         let changes = try await changes(on: deviceB, since: nil)
         let rootID = CKRecord.ID(recordName: Atlas.name, zoneID: zoneID)
         let root = try CloudKitGraphDecoder().decode(
-            Atlas.self, from: changes.records, root: rootID)
+            Atlas.self,
+            from: changes.records,
+            root: rootID
+        )
         let time = clock.now - start
         bar.update(1)
         guard root.countries == atlas.countries else {
@@ -84,7 +90,10 @@ struct DemoRun {
         let tokenA = try await self.changes(on: deviceA, since: nil).token
         return Fetched(
             graph: CloudKitGraph(root: root, rootID: rootID, records: changes.records),
-            records: changes.records, tokenA: tokenA, time: time)
+            records: changes.records,
+            tokenA: tokenA,
+            time: time
+        )
     }
 
     private func changes(
@@ -117,7 +126,8 @@ struct DemoRun {
             news.first?["comments"] == "edited by device B"
         else {
             throw DemoError(
-                "Device A received \(news.map(\.recordID.recordName)) instead of \(name) alone")
+                "Device A received \(news.map(\.recordID.recordName)) instead of \(name) alone"
+            )
         }
         DemoCommand.say("  Device B changed \(name); device A received exactly that record")
     }
@@ -141,7 +151,8 @@ struct DemoRun {
             guard let server = error.serverRecord, let client = error.clientRecord,
                 let theirs: String = server["name"], let mine: String = client["name"]
             else { throw DemoError("The conflict does not carry both records") }
-            server["name"] = "\(country.name) (\(theirs.suffix(2).first ?? "?") and "
+            server["name"] =
+                "\(country.name) (\(theirs.suffix(2).first ?? "?") and "
                 + "\(mine.suffix(2).first ?? "?"))"
             try await deviceB.save(server)
             resolved += 1
@@ -153,7 +164,8 @@ struct DemoRun {
             onA["name"] == "\(country.name) (A and B)", onB["name"] == "\(country.name) (A and B)"
         else { throw DemoError("The devices do not agree after the conflict") }
         DemoCommand.say(
-            "  Both changed \(country.recordName); device B got serverRecordChanged, merged, saved")
+            "  Both changed \(country.recordName); device B got serverRecordChanged, merged, saved"
+        )
         return resolved
     }
 }

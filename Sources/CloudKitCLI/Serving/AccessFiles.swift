@@ -36,8 +36,10 @@ struct AccessFiles {
         if manager.fileExists(atPath: file.path) { try manager.removeItem(at: file) }
         guard
             manager.createFile(
-                atPath: file.path, contents: Data(text.utf8),
-                attributes: [.posixPermissions: 0o600])
+                atPath: file.path,
+                contents: Data(text.utf8),
+                attributes: [.posixPermissions: 0o600]
+            )
         else {
             throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: file.path])
         }

@@ -30,11 +30,16 @@ struct ServerAccess: Sendable {
         self.container = container
         if let apiToken {
             try await service.addAPIToken(
-                apiToken, container: container, environment: .development)
+                apiToken,
+                container: container,
+                environment: .development
+            )
             self.apiToken = apiToken
         } else {
             self.apiToken = try await service.addAPIToken(
-                container: container, environment: .development)
+                container: container,
+                environment: .development
+            )
         }
         let existing = try await service.users(container: container)
         var users: [User] = []
@@ -43,9 +48,13 @@ struct ServerAccess: Sendable {
             if user == nil { user = try await service.addUser(container: container, name: name) }
             guard let user else { continue }
             let token = try await service.addWebAuthToken(
-                user: user, apiToken: self.apiToken, environment: .development)
+                user: user,
+                apiToken: self.apiToken,
+                environment: .development
+            )
             users.append(
-                User(name: name, recordName: user.userRecordName, webAuthToken: token))
+                User(name: name, recordName: user.userRecordName, webAuthToken: token)
+            )
         }
         self.users = users
     }
@@ -53,9 +62,12 @@ struct ServerAccess: Sendable {
     /// Makes the client of another device of a user.
     func client(of user: User, transport: any Transport = HTTPTransport()) -> WebClient {
         WebClient(
-            url: url, container: container, environment: .development,
+            url: url,
+            container: container,
+            environment: .development,
             credentials: WebCredentials(apiToken: apiToken, webAuthToken: user.webAuthToken),
-            transport: transport)
+            transport: transport
+        )
     }
 
     /// The settings as a shell reads them, for one user.

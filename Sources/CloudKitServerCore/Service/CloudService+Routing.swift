@@ -80,6 +80,11 @@ extension CloudService {
         case .changesZone: try await zoneChanges(call)
         case .assetsUpload: try await prepareUploads(call)
         case .usersCaller: try await currentUser(call)
+        default:
+            throw RequestError(
+                .notFound,
+                reason: "could not find handler for endpoint: \(call.request.path)"
+            )
         }
     }
 }

@@ -1,3 +1,0 @@
-import CloudKitCLI
-
-await CloudKitCommand.main()
