@@ -18,6 +18,8 @@ public struct CloudKitGraph<Root: CloudKitModel> {
     public let rootID: CKRecord.ID
 
     /// The records of the graph as they are known, targets of references before their sources.
+    ///
+    /// The files of assets that a save made of values live as long as the graph does.
     public private(set) var records: [CKRecord]
 
     /// Keeps the files of assets that were encoded from values for as long as the records live.

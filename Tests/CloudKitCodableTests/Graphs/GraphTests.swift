@@ -66,7 +66,8 @@ struct GraphTests {
         let database = try await cloud.device(of: try await cloud.addUser("Ada"))
             .privateCloudDatabase
         try await database.save(CKRecordZone(zoneID: zoneID))
-        let known = try await database.save(atlas, in: zoneID).records
+        let saved = try await database.save(atlas, in: zoneID)
+        let known = saved.records
         #expect(
             try CloudKitGraphEncoder(zoneID: zoneID).encode(atlas, onto: known).changed.isEmpty
         )
@@ -77,6 +78,7 @@ struct GraphTests {
         #expect(second.changed.first?.changedKeys() == ["comments"])
         #expect(second.changed.first?["comments"] as String? == nil)
 
+        withExtendedLifetime(saved) {}
         let removed = atlas.countries.removeLast()
         let third = try CloudKitGraphEncoder(zoneID: zoneID).encode(atlas, onto: known)
         #expect(
