@@ -208,7 +208,9 @@ let package = Package(
         ),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: [cloudKit, "CloudKitExtras", "CloudKitTesting", "Support"]
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
+            ]
         ),
 
         // The repository itself: its scripts, its sources as text, and the code in its documents.
