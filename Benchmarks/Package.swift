@@ -12,6 +12,8 @@ let harness: Target.Dependency = "BenchmarkHarness"
 // Brings CloudKitWire, which is no product of its own.
 let webClient: Target.Dependency = .product(name: "CloudKitWebClient", package: cloudKitPackage)
 
+let codable: Target.Dependency = .product(name: "CloudKitCodable", package: cloudKitPackage)
+
 let package = Package(
     name: "swift-cloudkit-benchmarks",
     platforms: [.macOS(.v15)],
@@ -20,7 +22,11 @@ let package = Package(
     targets: [
         .target(name: "BenchmarkHarness"),
         .target(name: "WireBenchmarks", dependencies: [harness, webClient]),
-        .executableTarget(name: "bench", dependencies: [harness, "WireBenchmarks"]),
+        .target(name: "CodableBenchmarks", dependencies: [harness, codable]),
+        .executableTarget(
+            name: "bench",
+            dependencies: [harness, "CodableBenchmarks", "WireBenchmarks"]
+        ),
         .testTarget(name: "BenchmarkHarnessTests", dependencies: [harness]),
     ],
     swiftLanguageModes: [.v6]

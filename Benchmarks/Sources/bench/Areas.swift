@@ -1,7 +1,9 @@
 import BenchmarkHarness
+import CodableBenchmarks
 import WireBenchmarks
 
 /// Every area, in the order in which they run.
 let areas: [Area] = [
-    .wire
+    .codable,
+    .wire,
 ]

@@ -23,6 +23,9 @@ extension RecordEncoding {
         _ value: Value,
         _ field: RecordField
     ) throws {
+        if let object = graph?.dialect?.form(of: value), field.options == nil {
+            return try storeObject(object, field)
+        }
         switch field.options?.storage {
         case nil, .automatic?:
             try check(field.name, field.key)
