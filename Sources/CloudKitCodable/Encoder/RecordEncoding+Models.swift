@@ -12,7 +12,7 @@ extension RecordEncoding {
             try storeNode(node, field)
         } else if let list = value as? any EncodableList, dialect.isNode(list.elementType) {
             try storeNodes(list.elements.compactMap(dialect.node), field)
-        } else if let object = dialect.form(of: value) {
+        } else if let object = try dialect.form(of: value) {
             try storeObject(object, field)
         } else {
             return false

@@ -23,7 +23,7 @@ extension RecordEncoding {
         _ value: Value,
         _ field: RecordField
     ) throws {
-        if let object = graph?.dialect?.form(of: value), field.options == nil {
+        if field.options == nil, let object = try graph?.dialect?.form(of: value) {
             return try storeObject(object, field)
         }
         switch field.options?.storage {

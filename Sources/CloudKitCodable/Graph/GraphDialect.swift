@@ -12,5 +12,5 @@ package protocol GraphDialect {
     func node(for value: any Encodable) -> GraphNode?
 
     /// The form in which a value is stored; nil for the usual one.
-    func form(of value: any Encodable) -> (any CKRecordValue)?
+    func form(of value: any Encodable) throws -> (any CKRecordValue)?
 }
