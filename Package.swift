@@ -56,6 +56,10 @@ let package = Package(
         .library(name: "CloudKit", targets: ["CloudKit"]),
         .library(name: "CloudKitExtras", targets: ["CloudKitExtras"]),
         .library(name: "CloudKitCodable", targets: ["CloudKitCodable"]),
+        .library(
+            name: "NestedCloudKitCodable",
+            targets: ["NestedCloudKitCodable", "NestedCKCodable"]
+        ),
         .library(name: "CloudKitWebClient", targets: ["CloudKitWebClient"]),
         .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
         .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
@@ -121,6 +125,10 @@ let package = Package(
                 httpTypes, logging, nioCore, serviceLifecycle,
             ]
         ),
+
+        // Rank 5: the API of NestedCloudKitCodable, under both of its module names.
+        .target(name: "NestedCloudKitCodable", dependencies: [cloudKit, "CloudKitCodable"]),
+        .target(name: "NestedCKCodable", dependencies: ["NestedCloudKitCodable"]),
 
         // Rank 5: a whole cloud in the test's own process.
         .target(
@@ -197,7 +205,10 @@ let package = Package(
             ],
             path: "Tests/ServerProcess"
         ),
-        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI", "CloudKitTool"]),
+        .testTarget(
+            name: "CLITests",
+            dependencies: [cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool"]
+        ),
         .target(
             name: "Support",
             dependencies: [
@@ -208,7 +219,16 @@ let package = Package(
         ),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: [cloudKit, "CloudKitExtras", "CloudKitTesting", "Support"]
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
+            ]
+        ),
+
+        .testTarget(
+            name: "CloudKitSyncEngineTests",
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
+            ]
         ),
 
         // The repository itself: its scripts, its sources as text, and the code in its documents.
