@@ -129,6 +129,18 @@ struct ChangesTests {
         #expect(answer.serverErrorCode == "BAD_REQUEST")
     }
 
+    @Test("All tokens of a container can be made to expire, as a restored backup needs it")
+    func expire() async throws {
+        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
+        let zone = try await cloud.changes(as: ada).syncToken
+        let database = try await databaseChanges().syncToken
+        try await cloud.service.expireChangeTokens(container: TestCloud.container)
+        let changes = try await cloud.changes(as: ada, after: zone)
+        #expect(changes.serverErrorCode == "CHANGE_TOKEN_EXPIRED")
+        #expect(try await databaseChanges(after: database).serverErrorCode == "CHANGE_TOKEN_EXPIRED")
+        #expect(try await cloud.changes(as: ada).records.elements.count == 1)
+    }
+
     @Test("The database's feed names each changed zone once, deleted ones too")
     func database() async throws {
         try await cloud.addZone("Lists", as: ada)

@@ -85,6 +85,20 @@ extension CloudService {
         }
     }
 
+    /// Makes every change token of a container expire, so that its clients fetch everything again.
+    ///
+    /// Needed after a backup was restored: clients may hold tokens of a time that the data does not
+    /// know any more.
+    public func expireChangeTokens(container: String) async throws {
+        let incarnation = randomness.identifier()
+        try await storage.write { writer in
+            for kind in ServiceEnvironment.allCases {
+                let environment = try Self.environment(container, kind, writer)
+                try writer.setIncarnation(environment.id, incarnation)
+            }
+        }
+    }
+
     /// The users of a container, by record name.
     public func users(container: String) async throws -> [ServiceUser] {
         try await storage.read { try $0.users(container: container).map(ServiceUser.init) }

@@ -47,6 +47,11 @@ public protocol StorageWriter: StorageReader {
     ) throws -> StoredDatabase
     /// Sets the number of a database's newest change.
     func setHeadSequence(_ id: RowID<StoredDatabase>, _ sequence: Int64) throws
+    /// Gives every database of an environment another incarnation.
+    func setIncarnation(
+        _ environment: RowID<StoredEnvironment>,
+        _ incarnation: Int64
+    ) throws
     /// Adds a zone; the row of the argument is ignored.
     func addZone(_ zone: StoredZone) throws -> StoredZone
     /// Replaces a zone's row.

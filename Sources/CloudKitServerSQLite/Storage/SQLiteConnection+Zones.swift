@@ -42,6 +42,16 @@ extension SQLiteConnection {
         try run("UPDATE database SET headSequence = ? WHERE id = ?", [sequence, id.rawValue])
     }
 
+    func setIncarnation(
+        _ environment: RowID<StoredEnvironment>,
+        _ incarnation: Int64
+    ) throws {
+        try run(
+            "UPDATE database SET incarnation = ? WHERE environment = ?",
+            [incarnation, environment.rawValue]
+        )
+    }
+
     func zone(_ database: RowID<StoredDatabase>, name: String) throws -> StoredZone? {
         try first(
             Self.selectZone + " WHERE database = ? AND name = ?",
