@@ -173,8 +173,7 @@ let package = Package(
             name: "CloudKitServerTests",
             dependencies: [
                 "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
-                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore,
-                serviceLifecycle,
+                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore, nioHTTP1,
             ]
         ),
 
@@ -197,7 +196,10 @@ let package = Package(
             ],
             path: "Tests/ServerProcess"
         ),
-        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI", "CloudKitTool"]),
+        .testTarget(
+            name: "CLITests",
+            dependencies: [cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool"]
+        ),
         .target(
             name: "Support",
             dependencies: [
@@ -209,6 +211,13 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [cloudKit, "CloudKitExtras", "CloudKitTesting", "Support"]
+        ),
+
+        .testTarget(
+            name: "CloudKitSyncEngineTests",
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
+            ]
         ),
 
         // The repository itself: its scripts, its sources as text, and the code in its documents.

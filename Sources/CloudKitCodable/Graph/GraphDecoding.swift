@@ -47,7 +47,13 @@ final class GraphDecoding {
     ) throws -> Model? {
         if let value = values[recordID] {
             if let value = value as? Model { return value }
-            throw error(.unexpectedType, "it was read as another type before", type, recordID, location)
+            throw error(
+                .unexpectedType,
+                "it was read as another type before",
+                type,
+                recordID,
+                location
+            )
         }
         guard let record = records[recordID] else { return nil }
         guard record.recordType == Model.recordType else {

@@ -187,13 +187,14 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     }
 
     /// Writes all but the fields: identity, version, dates, users, parent and share.
-    public func encodeSystemFields(with coder: NSCoder) {
+    open func encodeSystemFields(with coder: NSCoder) {
         RecordArchive.encodeSystemFields(system, with: coder)
     }
 
     /// Reads a record that `encode(with:)` or `encodeSystemFields(with:)` wrote; nil when the
     /// archive holds none.
     public required init?(coder: NSCoder) {
+        coder.forgive()
         guard let contents = RecordArchive.decode(coder) else { return nil }
         system = contents.system
         plain = contents.plain

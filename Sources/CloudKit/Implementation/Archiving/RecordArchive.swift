@@ -88,17 +88,16 @@ enum RecordArchive {
         }
     }
 
-    private static let classes: [AnyClass] = [
-        NSDictionary.self, NSArray.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
-        NSURL.self, CKRecord.Reference.self, CKRecord.ID.self, CKRecordZone.ID.self,
-        CLLocation.self,
-    ]
-
     /// The fields under a key: none when an archive of system fields holds no such key, nil when
     /// what stands there cannot be read.
     private static func fields(forKey key: String, _ coder: NSCoder) -> FieldStore? {
-        guard coder.containsValue(forKey: key) else { return FieldStore() }
-        guard let archived = coder.decodeObject(of: classes, forKey: key) as? [String: Any] else {
+        guard coder.containsValue(forKey: key) else {
+            return applesFields(
+                forKey: key == Key.plain ? "ValueStore" : "EncryptedValueStore",
+                coder
+            )
+        }
+        guard let archived = coder.anything(forKey: key) as? [String: Any] else {
             return nil
         }
         var values: [CKRecord.FieldKey: FieldValue] = [:]
@@ -107,14 +106,14 @@ enum RecordArchive {
             values[field] = value
         }
         var store = FieldStore(serverValues: values)
-        if coder.containsValue(forKey: key + Key.changed) {
-            let changed = coder.decodeObject(
-                of: [NSArray.self, NSString.self],
-                forKey: key + Key.changed
-            )
-            store.markChanged(changed as? [String] ?? [])
-        }
+        store.markChanged(coder.strings(forKey: key + Key.changed) ?? [])
         return store
+    }
+
+    /// The fields in an archive made on an Apple platform.
+    private static func applesFields(forKey key: String, _ coder: NSCoder) -> FieldStore? {
+        guard coder.containsValue(forKey: key) else { return FieldStore() }
+        return coder.object(ArchivedValues.self, forKey: key)?.store
     }
 
     private static func unarchived(_ object: Any) -> FieldValue? {

@@ -1,0 +1,116 @@
+import CloudKitWire
+public import Foundation
+
+/// What the notifications of a subscription say.
+///
+/// Apps write `CKSubscription.NotificationInfo`.
+open class CKNotificationInfo: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    // @unchecked Sendable because apps fill one in before they hand it over.
+
+    /// The alert's text.
+    public var alertBody: String?
+    /// The key of the alert's text in the app's tables.
+    public var alertLocalizationKey: String?
+    /// The fields whose values fill in the alert's text.
+    public var alertLocalizationArgs: [CKRecord.FieldKey]?
+    /// The title.
+    public var title: String?
+    /// The key of the title in the app's tables.
+    public var titleLocalizationKey: String?
+    /// The fields whose values fill in the title.
+    public var titleLocalizationArgs: [CKRecord.FieldKey]?
+    /// The line below the title.
+    public var subtitle: String?
+    /// The key of the line below the title in the app's tables.
+    public var subtitleLocalizationKey: String?
+    /// The fields whose values fill in the line below the title.
+    public var subtitleLocalizationArgs: [CKRecord.FieldKey]?
+    /// The key of the alert's button in the app's tables.
+    public var alertActionLocalizationKey: String?
+    /// The name of an image of the app.
+    public var alertLaunchImage: String?
+    /// The name of a sound of the app.
+    public var soundName: String?
+    /// The fields that the notification carries.
+    public var desiredKeys: [CKRecord.FieldKey]?
+    /// Whether the app's badge counts up.
+    public var shouldBadge: Bool = false
+    /// Whether the app is woken in the background.
+    public var shouldSendContentAvailable: Bool = false
+    /// Whether an extension of the app may change the notification.
+    public var shouldSendMutableContent: Bool = false
+    /// The kind of notification, which chooses its buttons.
+    public var category: String?
+    /// What notifications must have in common for a later one to replace an earlier one.
+    public var collapseIDKey: String?
+
+    /// Makes an empty description.
+    public override init() {}
+
+    /// Makes a description.
+    public convenience init(
+        alertBody: String? = nil,
+        alertLocalizationKey: String? = nil,
+        alertLocalizationArgs: [CKRecord.FieldKey] = [],
+        title: String? = nil,
+        titleLocalizationKey: String? = nil,
+        titleLocalizationArgs: [CKRecord.FieldKey] = [],
+        subtitle: String? = nil,
+        subtitleLocalizationKey: String? = nil,
+        subtitleLocalizationArgs: [CKRecord.FieldKey] = [],
+        alertActionLocalizationKey: String? = nil,
+        alertLaunchImage: String? = nil,
+        soundName: String? = nil,
+        desiredKeys: [CKRecord.FieldKey] = [],
+        shouldBadge: Bool = false,
+        shouldSendContentAvailable: Bool = false,
+        shouldSendMutableContent: Bool = false,
+        category: String? = nil,
+        collapseIDKey: String? = nil
+    ) {
+        self.init()
+        self.alertBody = alertBody
+        self.alertLocalizationKey = alertLocalizationKey
+        self.alertLocalizationArgs = alertLocalizationArgs
+        self.title = title
+        self.titleLocalizationKey = titleLocalizationKey
+        self.titleLocalizationArgs = titleLocalizationArgs
+        self.subtitle = subtitle
+        self.subtitleLocalizationKey = subtitleLocalizationKey
+        self.subtitleLocalizationArgs = subtitleLocalizationArgs
+        self.alertActionLocalizationKey = alertActionLocalizationKey
+        self.alertLaunchImage = alertLaunchImage
+        self.soundName = soundName
+        self.desiredKeys = desiredKeys
+        self.shouldBadge = shouldBadge
+        self.shouldSendContentAvailable = shouldSendContentAvailable
+        self.shouldSendMutableContent = shouldSendMutableContent
+        self.category = category
+        self.collapseIDKey = collapseIDKey
+    }
+
+    /// An independent description with the same values.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        CKNotificationInfo(wire)
+    }
+
+    /// True: an archived description can be read securely.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes all values.
+    open func encode(with coder: NSCoder) {
+        guard let data = try? JSONEncoder().encode(wire) else { return }
+        coder.encode(data as NSData, forKey: "swift-cloudkit.notificationInfo")
+    }
+
+    /// Reads a description; what is missing has its default.
+    public required init?(coder: NSCoder) {
+        coder.forgive()
+        super.init()
+        guard let data = coder.bytes(forKey: "swift-cloudkit.notificationInfo") else { return }
+        guard let wire = try? JSONDecoder().decode(WireNotificationInfo.self, from: data) else {
+            return nil
+        }
+        take(wire)
+    }
+}

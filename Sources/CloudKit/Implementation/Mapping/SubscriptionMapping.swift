@@ -1,0 +1,123 @@
+import CloudKitWire
+import Foundation
+
+/// Between subscriptions of the API and of the wire.
+struct SubscriptionMapping: Sendable {
+    let owners: OwnerMapping
+
+    /// The wire's form.
+    ///
+    /// - Throws: `invalidArguments` for a predicate that CloudKit does not know.
+    func wire(_ subscription: CKSubscription) throws(CKError) -> WireSubscription {
+        var wire = WireSubscription(
+            subscriptionID: subscription.subscriptionID,
+            subscriptionType: nil,
+            notificationInfo: subscription.notificationInfo?.wire
+        )
+        switch subscription {
+        case let subscription as CKQuerySubscription:
+            wire.subscriptionType = .query
+            let zoneID = subscription.zoneID
+            wire.query =
+                try TranslatedQuery(
+                    subscription.query,
+                    owners: owners,
+                    home: zoneID ?? .default
+                ).wire
+            wire.zoneID = zoneID.map(owners.wire)
+            wire.firesOn = subscription.querySubscriptionOptions.events
+            let once = subscription.querySubscriptionOptions.contains(.firesOnce)
+            wire.firesOnce = once ? true : nil
+        case let subscription as CKRecordZoneSubscription:
+            wire.subscriptionType = .zone
+            wire.zoneID = owners.wire(subscription.zoneID)
+            wire.query = subscription.recordType.map { WireQuery(recordType: $0) }
+        case let subscription as CKDatabaseSubscription:
+            wire.subscriptionType = .database
+            wire.query = subscription.recordType.map { WireQuery(recordType: $0) }
+        default:
+            throw CKError(
+                .invalidArguments,
+                message: "A \(type(of: subscription)) is no subscription that can be saved"
+            )
+        }
+        return wire
+    }
+
+    /// The API's form.
+    ///
+    /// - Throws: `internalError` for a subscription without what its type needs.
+    func native(_ wire: WireSubscription) throws(CKError) -> CKSubscription {
+        guard let name = wire.subscriptionID, !name.isEmpty, let type = wire.subscriptionType else {
+            throw CKError(.internalError, message: "The server sent a subscription without a name")
+        }
+        let subscription: CKSubscription
+        switch type {
+        case .query: subscription = try query(wire, name)
+        case .zone:
+            guard let zoneID = wire.zoneID else {
+                throw CKError(
+                    .internalError,
+                    message: "The server sent the zone subscription \(name) without its zone"
+                )
+            }
+            let zone = CKRecordZoneSubscription(
+                zoneID: owners.native(zoneID),
+                subscriptionID: name
+            )
+            zone.recordType = wire.query?.recordType
+            subscription = zone
+        case .database:
+            let database = CKDatabaseSubscription(subscriptionID: name)
+            database.recordType = wire.query?.recordType
+            subscription = database
+        }
+        subscription.notificationInfo = wire.notificationInfo.map { CKNotificationInfo($0) }
+        return subscription
+    }
+
+    private func query(
+        _ wire: WireSubscription,
+        _ name: String
+    ) throws(CKError) -> CKQuerySubscription {
+        guard let query = wire.query, !query.recordType.isEmpty,
+            let events = wire.firesOn, !events.isEmpty
+        else {
+            throw CKError(
+                .internalError,
+                message: "The server sent the query subscription \(name) without its query"
+            )
+        }
+        var options = CKQuerySubscription.Options(events)
+        if wire.firesOnce ?? false { options.insert(.firesOnce) }
+        let subscription = CKQuerySubscription(
+            recordType: query.recordType,
+            predicate: NSPredicate(query.filterBy, owners: owners),
+            subscriptionID: name,
+            options: options
+        )
+        subscription.zoneID = wire.zoneID.map(owners.native)
+        return subscription
+    }
+}
+
+extension CKQuerySubscription.Options {
+    fileprivate init(_ events: [WireSubscription.Event]) {
+        self = []
+        for event in events {
+            switch event {
+            case .create: insert(.firesOnRecordCreation)
+            case .update: insert(.firesOnRecordUpdate)
+            case .delete: insert(.firesOnRecordDeletion)
+            }
+        }
+    }
+
+    fileprivate var events: [WireSubscription.Event] {
+        var events: [WireSubscription.Event] = []
+        if contains(.firesOnRecordCreation) { events.append(.create) }
+        if contains(.firesOnRecordUpdate) { events.append(.update) }
+        if contains(.firesOnRecordDeletion) { events.append(.delete) }
+        return events
+    }
+}

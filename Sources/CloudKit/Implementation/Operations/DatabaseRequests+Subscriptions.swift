@@ -1,0 +1,146 @@
+import CloudKitWebClient
+import CloudKitWire
+import Foundation
+
+extension DatabaseRequests {
+    typealias SubscriptionResults = [CKSubscription.ID: Result<CKSubscription, any Error>]
+    typealias SubscriptionModificationResults = (
+        saveResults: SubscriptionResults,
+        deleteResults: [CKSubscription.ID: Result<Void, any Error>]
+    )
+
+    /// Lists the user's subscriptions of the database.
+    func allSubscriptions() async throws(CKError) -> [CKSubscription] {
+        let context = try await userContext()
+        let response = try await native { () throws(WebClientError) in
+            try await context.client.listSubscriptions(in: context.database)
+        }
+        var subscriptions: [CKSubscription] = []
+        for answer in response.subscriptions {
+            switch answer {
+            case .success(let wire): subscriptions.append(try context.subscriptions.native(wire))
+            case .failure(let error): throw CKError(error)
+            }
+        }
+        return subscriptions
+    }
+
+    /// Fetches subscriptions by name; every name has an entry in the answer.
+    func fetchSubscriptions(
+        _ names: [CKSubscription.ID]
+    ) async throws(CKError) -> SubscriptionResults {
+        guard !names.isEmpty else { return [:] }
+        let context = try await userContext()
+        let response = try await native { () throws(WebClientError) in
+            try await context.client.lookupSubscriptions(
+                LookupSubscriptionsRequest(subscriptions: names.map { .init(subscriptionID: $0) }),
+                in: context.database
+            )
+        }
+        try expect(response.subscriptions.count, names.count)
+        var results: SubscriptionResults = [:]
+        for (name, answer) in zip(names, response.subscriptions) {
+            results[name] = context.subscription(answer)
+        }
+        return results
+    }
+
+    /// Saves and deletes subscriptions; every item has an entry in the answer.
+    func modifySubscriptions(
+        saving: [CKSubscription],
+        deleting: [CKSubscription.ID]
+    ) async throws(CKError) -> SubscriptionModificationResults {
+        var results: SubscriptionModificationResults = ([:], [:])
+        guard !saving.isEmpty || !deleting.isEmpty else { return results }
+        for subscription in saving { try check(subscription) }
+        let context = try await userContext()
+        var operations: [ModifySubscriptionsRequest.Operation] = []
+        for subscription in saving {
+            operations.append(.init(.create, try context.subscriptions.wire(subscription)))
+        }
+        operations += deleting.map {
+            .init(.delete, WireSubscription(subscriptionID: $0, subscriptionType: nil))
+        }
+        let response = try await native { [operations] () throws(WebClientError) in
+            try await context.client.modifySubscriptions(
+                ModifySubscriptionsRequest(operations: operations),
+                in: context.database
+            )
+        }
+        try expect(response.subscriptions.count, operations.count)
+        for (subscription, answer) in zip(saving, response.subscriptions) {
+            results.saveResults[subscription.subscriptionID] = context.subscription(answer)
+        }
+        for (name, answer) in zip(deleting, response.subscriptions.dropFirst(saving.count)) {
+            results.deleteResults[name] = context.deletion(answer)
+        }
+        return results
+    }
+
+    /// Subscriptions are a user's, in the public database too.
+    private func userContext() async throws(CKError) -> Context {
+        let context = try await context()
+        guard context.owners.caller != nil || context.client.credentials.serverKey != nil else {
+            throw CKError(.notAuthenticated, message: "Subscriptions need a signed-in user")
+        }
+        return context
+    }
+
+    /// Each database has its kinds of subscriptions.
+    private func check(_ subscription: CKSubscription) throws(CKError) {
+        let isPossible =
+            switch subscription.subscriptionType {
+            case .query: scope != .shared
+            case .recordZone: scope == .private
+            case .database: scope != .public
+            }
+        guard isPossible else {
+            throw CKError(
+                .invalidArguments,
+                message: "The \(scope.wire.rawValue) database takes no subscriptions of the type "
+                    + "\(subscription.subscriptionType), as \(subscription.subscriptionID) is"
+            )
+        }
+        guard subscription.notificationInfo != nil else {
+            throw CKError(
+                .invalidArguments,
+                message: "The subscription \(subscription.subscriptionID) has no notificationInfo; "
+                    + "an empty one with shouldSendContentAvailable is enough"
+            )
+        }
+    }
+
+    private func expect(_ answers: Int, _ items: Int) throws(CKError) {
+        guard answers == items else {
+            throw CKError(
+                .internalError,
+                message: "The server sent \(answers) answers for \(items) subscriptions"
+            )
+        }
+    }
+}
+
+extension DatabaseRequests.Context {
+    var subscriptions: SubscriptionMapping { SubscriptionMapping(owners: owners) }
+
+    fileprivate func subscription(
+        _ answer: ItemResult<WireSubscription>
+    ) -> Result<CKSubscription, any Error> {
+        switch answer {
+        case .failure(let error): .failure(CKError(error))
+        case .success(let wire):
+            Result<CKSubscription, CKError> { () throws(CKError) in
+                try subscriptions.native(wire)
+            }.mapError { $0 }
+        }
+    }
+
+    /// What is not there is as good as deleted.
+    fileprivate func deletion(_ answer: ItemResult<WireSubscription>) -> Result<Void, any Error> {
+        switch answer {
+        case .success: .success(())
+        case .failure(let error) where error.serverErrorCode == .notFound: .success(())
+        case .failure(let error): .failure(CKError(error))
+        }
+    }
+}
