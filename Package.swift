@@ -56,6 +56,10 @@ let package = Package(
         .library(name: "CloudKit", targets: ["CloudKit"]),
         .library(name: "CloudKitExtras", targets: ["CloudKitExtras"]),
         .library(name: "CloudKitCodable", targets: ["CloudKitCodable"]),
+        .library(
+            name: "NestedCloudKitCodable",
+            targets: ["NestedCloudKitCodable", "NestedCKCodable"]
+        ),
         .library(name: "CloudKitWebClient", targets: ["CloudKitWebClient"]),
         .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
         .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
@@ -121,6 +125,10 @@ let package = Package(
                 httpTypes, logging, nioCore, serviceLifecycle,
             ]
         ),
+
+        // Rank 5: the API of NestedCloudKitCodable, under both of its module names.
+        .target(name: "NestedCloudKitCodable", dependencies: [cloudKit, "CloudKitCodable"]),
+        .target(name: "NestedCKCodable", dependencies: ["NestedCloudKitCodable"]),
 
         // Rank 5: a whole cloud in the test's own process.
         .target(
@@ -210,7 +218,9 @@ let package = Package(
         ),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: [cloudKit, "CloudKitExtras", "CloudKitTesting", "Support"]
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
+            ]
         ),
 
         .testTarget(

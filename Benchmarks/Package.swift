@@ -12,6 +12,7 @@ let harness: Target.Dependency = "BenchmarkHarness"
 // Brings CloudKitWire, which is no product of its own.
 let webClient: Target.Dependency = .product(name: "CloudKitWebClient", package: cloudKitPackage)
 
+let codable: Target.Dependency = .product(name: "CloudKitCodable", package: cloudKitPackage)
 let server: Target.Dependency = .product(name: "CloudKitServer", package: cloudKitPackage)
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
@@ -34,13 +35,14 @@ let package = Package(
     targets: [
         .target(name: "BenchmarkHarness"),
         .target(name: "WireBenchmarks", dependencies: [harness, webClient]),
+        .target(name: "CodableBenchmarks", dependencies: [harness, codable]),
         .target(
             name: "ServerBenchmarks",
             dependencies: [harness, webClient, server, grdb, hummingbird, logging]
         ),
         .executableTarget(
             name: "bench",
-            dependencies: [harness, "ServerBenchmarks", "WireBenchmarks"]
+            dependencies: [harness, "CodableBenchmarks", "ServerBenchmarks", "WireBenchmarks"]
         ),
         .testTarget(name: "BenchmarkHarnessTests", dependencies: [harness]),
     ],

@@ -49,7 +49,7 @@ public struct CloudKitGraphEncoder: Sendable {
             known: known,
             assets: assets
         )
-        let rootID = try graph.encodeRoot(root)
+        let rootID = try graph.encodeRoot(GraphNode(root))
         return EncodedGraph(
             rootID: rootID,
             records: graph.records,
