@@ -146,7 +146,7 @@ let package = Package(
         .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
         .testTarget(
             name: "CloudKitWebClientTests",
-            dependencies: ["CloudKitWebClient", "CloudKitWire", nioCore, nioPosix]
+            dependencies: ["CloudKitWebClient", "CloudKitWire", crypto, nioCore, nioPosix]
         ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
         .testTarget(
