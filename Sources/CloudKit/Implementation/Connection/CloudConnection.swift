@@ -40,6 +40,9 @@ package final class CloudConnection: Sendable {
         get throws(CKError) { try configured.get() }
     }
 
+    /// The container's name; nil when nothing says where the service is.
+    package var containerName: String? { (try? configured.get())?.container }
+
     /// The client of the service, for requests of some urgency.
     func client(_ settings: RequestSettings) throws(CKError) -> WebClient {
         var client = try client

@@ -1,0 +1,149 @@
+import Foundation
+import Synchronization
+
+/// Where an engine's machine is kept: whoever has news signals it here, from any thread, and the
+/// driver carries out what the machine answers, in order.
+final class SyncEngineCore: Sendable {
+    private struct Contents {
+        var machine: SyncEngineMachine
+        var calls: [SyncEngineCall.ID: CheckedContinuation<CKError?, Never>] = [:]
+        var lastCall = 0
+    }
+
+    private let contents: Mutex<Contents>
+    private let environment: SyncEngineEnvironment
+    private let actions: AsyncStream<SyncEngineAction>
+    private let carryOut: AsyncStream<SyncEngineAction>.Continuation
+
+    init(_ configuration: CKSyncEngine.Configuration, environment: SyncEngineEnvironment) {
+        self.environment = environment
+        (actions, carryOut) = AsyncStream.makeStream()
+        let (state, problem) = SyncEngineState.restored(
+            from: configuration.stateSerialization,
+            origin: SyncEngineState.Origin(
+                container: configuration.database.requests.connection.containerName,
+                scope: configuration.database.databaseScope
+            )
+        )
+        if let problem { environment.log("\(problem); everything is fetched from the beginning") }
+        let machine = SyncEngineMachine(
+            state: state,
+            settings: .init(
+                automaticallySync: configuration.automaticallySync,
+                subscriptionID: configuration.subscriptionID,
+                timing: environment.timing
+            ),
+            defect: environment.defect
+        )
+        contents = Mutex(Contents(machine: machine))
+    }
+
+    /// Sets the engine going.
+    func start(_ driver: SyncEngineDriver) {
+        let actions = actions
+        // Ends by itself when `stop` ends the stream.
+        Task { await driver.run(actions) }
+        signal(.start)
+    }
+
+    /// Ends everything; calls that wait return.
+    func stop() {
+        signal(.stop)
+        carryOut.finish()
+    }
+
+    /// Tells the machine, and queues what it wants done.
+    func signal(_ signal: SyncEngineSignal) {
+        contents.withLock { contents in
+            let moment = SyncEngineMoment(now: environment.now(), chance: environment.chance())
+            for action in contents.machine.handle(signal, at: moment) {
+                if case .finish(let id, let error) = action {
+                    contents.calls.removeValue(forKey: id)?.resume(returning: error)
+                } else {
+                    carryOut.yield(action)
+                }
+            }
+        }
+    }
+
+    func read<Value>(_ body: (SyncEngineMachine) -> Value) -> Value {
+        contents.withLock { body($0.machine) }
+    }
+
+    func log(_ message: String) { environment.log(message) }
+
+    func sleep(until time: Duration) async throws { try await environment.sleep(time) }
+
+    // MARK: Calls
+
+    /// Calls the engine, and waits until it has done what was asked.
+    func call(_ kind: SyncEngineCall.Kind) async throws(CKError) {
+        guard !isInsideDelegate else {
+            throw CKError(
+                .invalidArguments,
+                message: "fetchChanges and sendChanges cannot be awaited inside a method of the "
+                    + "engine's delegate, because they return only after it: call them in a Task, "
+                    + "or add pending changes and let the engine send them"
+            )
+        }
+        if let error = await wait({ .call(SyncEngineCall(id: $0, kind: kind)) }) { throw error }
+    }
+
+    /// Stops what is running, and waits until it has ended.
+    func cancelOperations() async {
+        guard !isInsideDelegate else {
+            signal(.cancelAll(nextCall()))
+            return
+        }
+        _ = await wait { .cancelAll($0) }
+    }
+
+    private func nextCall() -> SyncEngineCall.ID {
+        contents.withLock {
+            $0.lastCall += 1
+            return $0.lastCall
+        }
+    }
+
+    private func wait(
+        _ signal: (SyncEngineCall.ID) -> SyncEngineSignal
+    ) async -> CKError? {
+        let id = nextCall()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                contents.withLock { $0.calls[id] = continuation }
+                self.signal(signal(id))
+                if Task.isCancelled { self.signal(.cancel(id)) }
+            }
+        } onCancel: {
+            self.signal(.cancel(id))
+        }
+    }
+
+    // MARK: The delegate's methods
+
+    /// A task that runs one of a delegate's methods.
+    private struct Visit: Sendable {
+        let core: ObjectIdentifier
+        let task: Int?
+    }
+
+    @TaskLocal private static var visits: [Visit] = []
+
+    private static var task: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+
+    /// Whether the caller is one of the delegate's methods itself. A task that such a method starts
+    /// is not, although it inherits the task's values.
+    var isInsideDelegate: Bool {
+        let visits = Self.visits
+        guard !visits.isEmpty else { return false }
+        let task = Self.task
+        return visits.contains { $0.core == ObjectIdentifier(self) && $0.task == task }
+    }
+
+    /// Runs one of the delegate's methods.
+    func visit<Value: Sendable>(_ body: () async -> Value) async -> Value {
+        let visit = Visit(core: ObjectIdentifier(self), task: Self.task)
+        return await Self.$visits.withValue(Self.visits + [visit]) { await body() }
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// Time, chance and log of an engine; a test may put its own in their place.
+package struct SyncEngineEnvironment: Sendable {
+    /// The time since a beginning that stays the same.
+    package var now: @Sendable () -> Duration
+    /// Waits until a time.
+    package var sleep: @Sendable (Duration) async throws -> Void
+    /// A number by chance, at least 0 and less than 1.
+    package var chance: @Sendable () -> Double
+    /// Takes what the engine put up with.
+    package var log: @Sendable (String) -> Void
+    package var timing: SyncEngineTiming
+    package var defect: SyncEngineDefect?
+
+    /// Makes an environment over a clock.
+    package init<C: Clock>(
+        clock: C,
+        chance: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        log: @escaping @Sendable (String) -> Void = SyncEngineEnvironment.writeToStandardError,
+        timing: SyncEngineTiming = SyncEngineTiming(),
+        defect: SyncEngineDefect? = nil
+    ) where C.Duration == Duration {
+        let beginning = clock.now
+        now = { beginning.duration(to: clock.now) }
+        sleep = { try await clock.sleep(until: beginning.advanced(by: $0), tolerance: nil) }
+        self.chance = chance
+        self.log = log
+        self.timing = timing
+        self.defect = defect
+    }
+
+    /// The environment of an app.
+    package static let live = SyncEngineEnvironment(clock: ContinuousClock())
+
+    /// Writes a line that says where it comes from.
+    package static func writeToStandardError(_ message: String) {
+        FileHandle.standardError.write(Data("CKSyncEngine: \(message)\n".utf8))
+    }
+}

@@ -1,0 +1,257 @@
+/// One fetch: the database's changes, then the changed zones one after the other.
+///
+/// A machine of its own inside the engine's: it is asked for its next step, and told the outcome.
+struct FetchOperation {
+    typealias Delivery = SyncEngineStep.Delivery
+
+    private enum Phase: Hashable {
+        case beginning
+        case choosingDatabase
+        case readingDatabase
+        case choosingZone
+        case readingZone(CKRecordZone.ID)
+        case ending
+        case ended
+    }
+
+    let context: CKSyncEngine.FetchChangesContext
+    /// The call that waits for the end; nil for a scheduled fetch.
+    let call: SyncEngineCall.ID?
+    var defect: SyncEngineDefect?
+
+    private var phase = Phase.beginning
+    /// The options as the delegate last said them.
+    private var options: CKSyncEngine.FetchChangesOptions
+    /// The zone whose `will` event has no `did` event yet.
+    private var current: CKRecordZone.ID?
+    private var finished: Set<CKRecordZone.ID> = []
+    private var restarted: Set<CKRecordZone.ID> = []
+    /// The zones seen since the database was read from its beginning; nil when it was not.
+    private var listing: Set<CKRecordZone.ID>?
+    /// Why the fetch was cut short.
+    private(set) var error: CKError?
+    private(set) var failures = ItemFailures()
+    /// The account may be another: what comes in now is nobody's.
+    private(set) var isVoid = false
+
+    init(
+        _ context: CKSyncEngine.FetchChangesContext,
+        call: SyncEngineCall.ID?,
+        defect: SyncEngineDefect?
+    ) {
+        self.context = context
+        self.call = call
+        self.defect = defect
+        options = context.options
+    }
+
+    /// What failed and may pass.
+    var passingFailure: CKError? {
+        failures.longestPassing(with: error)
+    }
+
+    /// Ends the fetch as soon as what is under way allows.
+    mutating func stop(_ error: CKError, isVoid: Bool = false) {
+        self.isVoid = self.isVoid || isVoid
+        if phase != .ended, phase != .ending { self.error = self.error ?? error }
+    }
+
+    // MARK: Steps
+
+    mutating func next(_ state: SyncEngineState) -> SyncEngineStep {
+        switch phase {
+        case .beginning:
+            phase = .choosingDatabase
+            return .deliver([Delivery(.willFetchChanges(.init(context: context)))])
+        case .choosingDatabase where error == nil, .choosingZone where hasWork(state):
+            return .askForOptions(context)
+        case .readingDatabase where error == nil:
+            return .request(.databaseChanges(since: state.databaseToken))
+        case .readingZone(let zoneID) where error == nil:
+            return .request(.zoneChanges(zoneID, since: state.zoneTokens[zoneID]))
+        case .ended: return .finish
+        default: return end()
+        }
+    }
+
+    private func hasWork(_ state: SyncEngineState) -> Bool {
+        guard error == nil else { return false }
+        return current != nil || state.unfetchedZones.contains { !finished.contains($0) }
+    }
+
+    private mutating func end() -> SyncEngineStep {
+        phase = .ended
+        return .deliver(
+            closeZone(error) + [Delivery(.didFetchChanges(.init(context: context)))]
+        )
+    }
+
+    /// Says of the zone under way that its fetch has ended.
+    private mutating func closeZone(
+        _ error: CKError?,
+        then change: SyncEngineStep.Change? = nil
+    ) -> [Delivery] {
+        guard let zoneID = current else { return [] }
+        current = nil
+        finished.insert(zoneID)
+        return [
+            Delivery(
+                .didFetchRecordZoneChanges(.init(zoneID: zoneID, error: error)),
+                then: change
+            )
+        ]
+    }
+
+    // MARK: Outcomes
+
+    /// Takes the delegate's options, and chooses what to read.
+    mutating func take(
+        _ options: CKSyncEngine.FetchChangesOptions,
+        _ state: SyncEngineState
+    ) -> [Delivery] {
+        self.options = options
+        if phase == .choosingDatabase {
+            phase = .readingDatabase
+            return []
+        }
+        var deliveries: [Delivery] = []
+        if let current {
+            if options.scope.contains(current) {
+                phase = .readingZone(current)
+                return []
+            }
+            deliveries = closeZone(nil)
+        }
+        guard let zoneID = nextZone(state) else {
+            phase = .ending
+            return deliveries
+        }
+        current = zoneID
+        phase = .readingZone(zoneID)
+        return deliveries + [Delivery(.willFetchRecordZoneChanges(.init(zoneID: zoneID)))]
+    }
+
+    private func nextZone(_ state: SyncEngineState) -> CKRecordZone.ID? {
+        let waiting = state.unfetchedZones.filter {
+            !finished.contains($0) && options.scope.contains($0)
+        }
+        return options.prioritizedZoneIDs.first(where: waiting.contains) ?? waiting.first
+    }
+
+    /// Takes the answer to the request that was the last step.
+    mutating func take(_ answer: SyncAnswer, _ state: SyncEngineState) -> [Delivery] {
+        if isVoid { return [] }
+        switch (phase, answer) {
+        case (.readingDatabase, .databaseChanges(let page)): return take(page, state)
+        case (.readingDatabase, .failure(let error)): return databaseFailed(error, state)
+        case (.readingZone(let zoneID), .zoneChanges(let page)): return take(page, of: zoneID, state)
+        case (.readingZone(let zoneID), .failure(let error)): return failed(error, zoneID, state)
+        default:
+            error = CKError(.internalError, message: "The answer is not to the request: \(answer)")
+            return []
+        }
+    }
+
+    private mutating func take(
+        _ page: SyncAnswer.DatabaseChangesPage,
+        _ state: SyncEngineState
+    ) -> [Delivery] {
+        // Default zones keep no changes that could be fetched.
+        let modified = page.modifications.filter {
+            $0.zoneName != CKRecordZone.ID.defaultZoneName
+        }
+        var deletions = page.deletions
+        let isWhole = !page.moreComing || page.token.isEqual(state.databaseToken)
+        phase = isWhole ? .choosingZone : .choosingDatabase
+        listing?.formUnion(modified)
+        if isWhole, let listing, defect != .overlooksLostZone {
+            // A reading from the beginning lists no deletions: what was there and is not, is gone.
+            let lost = state.knownZones.subtracting(listing).subtracting(deletions.map(\.zoneID))
+            deletions += lost.sorted { "\($0)" < "\($1)" }.map { .init(zoneID: $0, reason: .deleted) }
+        }
+        for deletion in deletions { finished.remove(deletion.zoneID) }
+        let isEmpty = modified.isEmpty && deletions.isEmpty
+        let event = CKSyncEngine.Event.FetchedDatabaseChanges(
+            modifications: modified.map { .init(zoneID: $0) },
+            deletions: deletions
+        )
+        return [
+            Delivery(
+                isEmpty ? nil : .fetchedDatabaseChanges(event),
+                then: .database(
+                    page.token,
+                    modified: modified,
+                    deleted: deletions.map(\.zoneID)
+                )
+            )
+        ]
+    }
+
+    private mutating func databaseFailed(_ error: CKError, _ state: SyncEngineState) -> [Delivery] {
+        guard error.isAboutToken, state.databaseToken != nil, listing == nil,
+            defect != .keepsExpiredToken
+        else {
+            self.error = error
+            return []
+        }
+        listing = []
+        phase = .choosingDatabase
+        return [Delivery(nil, then: .databaseRestart)]
+    }
+
+    private mutating func take(
+        _ page: SyncAnswer.ZoneChangesPage,
+        of zoneID: CKRecordZone.ID,
+        _ state: SyncEngineState
+    ) -> [Delivery] {
+        if let failure = page.failures.values.first(where: \.passes) {
+            return failed(failure, zoneID, state)
+        }
+        let isWhole =
+            !page.moreComing || page.token.isEqual(state.zoneTokens[zoneID])
+            || defect == .ignoresMoreComing
+        phase = .choosingZone
+        let isEmpty = page.modifications.isEmpty && page.deletions.isEmpty
+        let event = CKSyncEngine.Event.FetchedRecordZoneChanges(
+            modifications: page.modifications.map { .init(record: $0) },
+            deletions: page.deletions
+        )
+        var deliveries = [
+            Delivery(
+                isEmpty ? nil : .fetchedRecordZoneChanges(event),
+                then: .zone(zoneID, page.token, isWhole: isWhole)
+            )
+        ]
+        // A record that cannot be read does not keep the others back; it is reported and passed.
+        for (recordID, error) in page.failures { failures.add(error, of: recordID) }
+        if isWhole { deliveries += closeZone(page.failures.values.first) }
+        return deliveries
+    }
+
+    private mutating func failed(
+        _ error: CKError,
+        _ zoneID: CKRecordZone.ID,
+        _ state: SyncEngineState
+    ) -> [Delivery] {
+        phase = .choosingZone
+        switch error.code {
+        case _
+        where error.isAboutToken && state.zoneTokens[zoneID] != nil
+            && defect != .keepsExpiredToken && restarted.insert(zoneID).inserted:
+            return [Delivery(nil, then: .zoneRestart(zoneID))]
+        case .zoneNotFound, .userDeletedZone:
+            failures.add(error, of: zoneID)
+            // The database's next changes say why.
+            return closeZone(error, then: .zoneGone(zoneID))
+        default:
+            if error.concernsAllZones { self.error = error } else { failures.add(error, of: zoneID) }
+            return closeZone(error)
+        }
+    }
+}
+
+extension CKError {
+    /// Whether a token may be to blame: one that is too old, or that the service does not know,
+    /// which it calls an invalid argument.
+    fileprivate var isAboutToken: Bool { code == .changeTokenExpired || code == .invalidArguments }
+}

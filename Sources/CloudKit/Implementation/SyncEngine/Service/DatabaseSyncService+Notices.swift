@@ -1,0 +1,88 @@
+import CloudKitWebClient
+import Foundation
+import Synchronization
+
+extension DatabaseSyncService {
+    /// The name of the subscription that engines make for themselves, one for each database.
+    private static let subscriptionName = "CKSyncEngine"
+
+    /// Makes the subscription that has the service report changes, or finds it.
+    func subscribe(_ subscriptionID: CKSubscription.ID?) async throws(CKError) -> SyncAnswer {
+        let name = subscriptionID ?? Self.subscriptionName
+        if case .success? = try await requests.fetchSubscriptions([name])[name] {
+            return .subscribed(name)
+        }
+        let subscription = CKDatabaseSubscription(subscriptionID: name)
+        let info = CKSubscription.NotificationInfo()
+        info.shouldSendContentAvailable = true
+        subscription.notificationInfo = info
+        let results = try await requests.modifySubscriptions(saving: [subscription], deleting: [])
+        if case .failure(let error)? = results.saveResults[name] { throw CKError(any: error) }
+        return .subscribed(name)
+    }
+
+    func pushes() -> AsyncStream<Void> {
+        AsyncStream { continuation in
+            // The end of the stream cancels the task.
+            let courier = Task { @concurrent in await follow(continuation) }
+            continuation.onTermination = { _ in courier.cancel() }
+        }
+    }
+
+    func accountChanges() -> AsyncStream<Void> {
+        AsyncStream { continuation in
+            let connection = requests.connection
+            let last = Mutex(try? connection.client.credentials.signInCount)
+            let observer = Observer { _ in
+                // The notice is the whole process's; other containers sign in without effect here.
+                let count = try? connection.client.credentials.signInCount
+                let isNews = last.withLock { last in
+                    defer { last = count }
+                    return last != count
+                }
+                if isNews { continuation.yield() }
+            }
+            continuation.onTermination = { _ in observer.remove() }
+        }
+    }
+
+    /// Waits at the courier for one push after the other, until cancelled.
+    private func follow(_ continuation: AsyncStream<Void>.Continuation) async {
+        var failures = 0
+        while !Task.isCancelled {
+            do {
+                let client = try requests.connection.client
+                let place = try await client.createToken().webcourierURL
+                // What was pushed before the place existed came to nobody.
+                continuation.yield()
+                while true {
+                    let push = try await client.nextNotification(at: place)
+                    failures = 0
+                    if push != nil { continuation.yield() }
+                }
+            } catch {
+                failures += 1
+                // A minute at most: a connection that is back is noticed soon enough.
+                let seconds = min(1 << min(failures - 1, 6), 60)
+                try? await Task.sleep(for: .seconds(seconds))
+            }
+        }
+    }
+
+    /// An observer of the notification centre, to be removed from any thread.
+    private struct Observer: @unchecked Sendable {
+        // @unchecked Sendable because the token is only handed back to the centre, which is safe.
+        private let token: any NSObjectProtocol
+
+        init(_ observe: @escaping @Sendable (Notification) -> Void) {
+            token = NotificationCenter.default.addObserver(
+                forName: .CKAccountChanged,
+                object: nil,
+                queue: nil,
+                using: observe
+            )
+        }
+
+        func remove() { NotificationCenter.default.removeObserver(token) }
+    }
+}

@@ -1,0 +1,111 @@
+import CloudKitWebClient
+import Foundation
+
+/// A database as an engine's service.
+struct DatabaseSyncService: SyncEngineService {
+    let requests: DatabaseRequests
+
+    init(_ database: CKDatabase) {
+        requests = database.requests
+    }
+
+    func answer(_ request: SyncRequest, for user: String?) async -> SyncAnswer {
+        do {
+            if let user { try await check(user) }
+            return try await answer(request)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Sends nothing of one user's on behalf of another.
+    private func check(_ user: String) async throws(CKError) {
+        guard try await requests.connection.callerName() == user else {
+            throw CKError(.notAuthenticated, message: "The user who was signed in is not any more")
+        }
+    }
+
+    private func answer(_ request: SyncRequest) async throws(CKError) -> SyncAnswer {
+        switch request {
+        case .identifyUser:
+            guard requests.scope != .public else {
+                throw CKError(
+                    .badDatabase,
+                    message: "A sync engine needs a private or shared database; the public one "
+                        + "keeps no changes"
+                )
+            }
+            return .user(try await requests.connection.callerName())
+        case .subscribe(let subscriptionID): return try await subscribe(subscriptionID)
+        case .databaseChanges(let token):
+            let page = try await requests.databaseChanges(since: token, limit: nil)
+            return .databaseChanges(
+                .init(
+                    modifications: page.modifications.map(\.zoneID),
+                    deletions: page.deletions,
+                    token: page.changeToken,
+                    moreComing: page.moreComing
+                )
+            )
+        case .zoneChanges(let zoneID, let token): return try await zoneChanges(zoneID, token)
+        case .modifyZones(let saving, let deleting):
+            let results = try await requests.modifyZones(saving: saving, deleting: deleting)
+            return .modifiedZones(
+                .init(
+                    saves: results.saveResults.mapValues { $0.mapError(CKError.init(any:)) },
+                    deletions: results.deleteResults.mapValues { $0.mapError(CKError.init(any:)) }
+                )
+            )
+        case .modifyRecords(let batch):
+            let results = try await requests.modify(
+                RecordModification(
+                    saving: batch.recordsToSave,
+                    deleting: batch.recordIDsToDelete,
+                    atomically: batch.atomicByZone
+                )
+            )
+            return .modifiedRecords(
+                .init(
+                    saves: results.saveResults.mapValues { $0.mapError(CKError.init(any:)) },
+                    deletions: results.deleteResults.mapValues { $0.mapError(CKError.init(any:)) }
+                )
+            )
+        }
+    }
+
+    private func zoneChanges(
+        _ zoneID: CKRecordZone.ID,
+        _ token: CKServerChangeToken?
+    ) async throws(CKError) -> SyncAnswer {
+        let page = try await requests.zoneChanges(
+            in: zoneID,
+            since: token,
+            desiredKeys: nil,
+            limit: nil
+        )
+        var records: [CKRecord] = []
+        var failures: [CKRecord.ID: CKError] = [:]
+        for (recordID, result) in page.modificationResultsByID {
+            switch result {
+            case .success(let modification): records.append(modification.record)
+            case .failure(let error): failures[recordID] = CKError(any: error)
+            }
+        }
+        return .zoneChanges(
+            .init(
+                modifications: records,
+                deletions: page.deletions,
+                failures: failures,
+                token: page.changeToken,
+                moreComing: page.moreComing
+            )
+        )
+    }
+}
+
+extension CKError {
+    /// An error of an item, which is of this type already but for bugs.
+    init(any error: any Error) {
+        self = error as? CKError ?? CKError(.internalError, message: "\(error)", cause: error)
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+
+extension SyncEngineState: Codable {
+    /// The version of the form that this build writes, and the only one it reads.
+    private static let version = 1
+
+    /// Why a state cannot be used.
+    package struct Unreadable: Error, CustomStringConvertible {
+        package let description: String
+
+        init(_ error: any Error) {
+            switch error {
+            case let error as Unreadable: self = error
+            case DecodingError.keyNotFound(let key, _):
+                description = "the sync state has no \(key.stringValue)"
+            case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context),
+                DecodingError.valueNotFound(_, let context):
+                let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+                description = "the sync state is damaged at \(path): \(context.debugDescription)"
+            default: description = "the sync state is damaged: \(error)"
+            }
+        }
+
+        init(_ description: String) {
+            self.description = description
+        }
+    }
+
+    private enum Key: String, CodingKey {
+        case version, container, scope, account, user, subscription, databaseToken, zones, unfetched
+        case pendingZones, pendingRecords, untracked
+    }
+
+    /// A zone, named once and referred to by its place.
+    private struct Zone: Codable {
+        var name: String
+        var owner: String
+        var token: String?
+
+        init(_ zoneID: CKRecordZone.ID, token: String?) {
+            name = zoneID.zoneName
+            owner = zoneID.ownerName
+            self.token = token
+        }
+
+        func zoneID() throws -> CKRecordZone.ID {
+            guard !name.isEmpty, !owner.isEmpty else { throw Unreadable("a zone has no name") }
+            return CKRecordZone.ID(zoneName: name, ownerName: owner)
+        }
+    }
+
+    /// A pending change: of a record where it has a name, of a zone where it has none.
+    private struct Change: Codable {
+        var zone: Int
+        var save: String?
+        var delete: String?
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(Self.version, forKey: .version)
+        try container.encodeIfPresent(origin?.container, forKey: .container)
+        try container.encodeIfPresent(origin?.scope.rawValue, forKey: .scope)
+        try container.encode(account == .unknown ? "unknown" : "known", forKey: .account)
+        try container.encodeIfPresent(account.user, forKey: .user)
+        try container.encodeIfPresent(subscriptionID, forKey: .subscription)
+        try container.encodeIfPresent(databaseToken?.token, forKey: .databaseToken)
+        try container.encode(hasPendingUntrackedChanges, forKey: .untracked)
+
+        var zones: [Zone] = []
+        var places: [CKRecordZone.ID: Int] = [:]
+        func place(_ zoneID: CKRecordZone.ID) -> Int {
+            if let place = places[zoneID] { return place }
+            places[zoneID] = zones.count
+            zones.append(Zone(zoneID, token: zoneTokens[zoneID]?.token))
+            return zones.count - 1
+        }
+        try container.encode(unfetchedZones.map(place), forKey: .unfetched)
+        try container.encode(
+            pendingDatabaseChanges.elements.map { change in
+                Change(
+                    zone: place(change.zoneID),
+                    save: change.isDeletion ? nil : "",
+                    delete: change.isDeletion ? "" : nil
+                )
+            },
+            forKey: .pendingZones
+        )
+        try container.encode(
+            pendingRecordZoneChanges.elements.map { change in
+                let name = change.recordID.recordName
+                return Change(
+                    zone: place(change.recordID.zoneID),
+                    save: change.isDeletion ? nil : name,
+                    delete: change.isDeletion ? name : nil
+                )
+            },
+            forKey: .pendingRecords
+        )
+        let order = zoneTokens.keys.sorted {
+            ($0.zoneName, $0.ownerName) < ($1.zoneName, $1.ownerName)
+        }
+        for zoneID in order { _ = place(zoneID) }
+        try container.encode(zones, forKey: .zones)
+    }
+
+    package init(from decoder: any Decoder) throws {
+        self.init()
+        let container = try decoder.container(keyedBy: Key.self)
+        let version = try container.decode(Int.self, forKey: .version)
+        guard version == Self.version else {
+            throw Unreadable("the sync state is of version \(version), not \(Self.version)")
+        }
+        if let raw = try container.decodeIfPresent(Int.self, forKey: .scope) {
+            guard let scope = CKDatabase.Scope(rawValue: raw) else {
+                throw Unreadable("the sync state is of an unknown database, \(raw)")
+            }
+            let name = try container.decodeIfPresent(String.self, forKey: .container)
+            origin = Origin(container: name, scope: scope)
+        }
+        if let user = try container.decodeIfPresent(String.self, forKey: .user) {
+            account = .user(user)
+        } else if try container.decode(String.self, forKey: .account) == "known" {
+            account = .signedOut
+        }
+        subscriptionID = try container.decodeIfPresent(String.self, forKey: .subscription)
+        databaseToken = try container.decodeIfPresent(String.self, forKey: .databaseToken)
+            .map(CKServerChangeToken.init(token:))
+        hasPendingUntrackedChanges = try container.decode(Bool.self, forKey: .untracked)
+        try decodeZones(container)
+    }
+
+    private mutating func decodeZones(_ container: KeyedDecodingContainer<Key>) throws {
+        let zones = try container.decode([Zone].self, forKey: .zones)
+        let zoneIDs = try zones.map { try $0.zoneID() }
+        for (zone, zoneID) in zip(zones, zoneIDs) {
+            zoneTokens[zoneID] = zone.token.map(CKServerChangeToken.init(token:))
+        }
+        func zoneID(_ place: Int) throws -> CKRecordZone.ID {
+            guard zoneIDs.indices.contains(place) else {
+                throw Unreadable("the sync state names zone \(place) of \(zoneIDs.count)")
+            }
+            return zoneIDs[place]
+        }
+        for place in try container.decode([Int].self, forKey: .unfetched) {
+            noteChanges(in: try zoneID(place))
+        }
+        for change in try container.decode([Change].self, forKey: .pendingZones) {
+            let zoneID = try zoneID(change.zone)
+            pendingDatabaseChanges.add(
+                change.delete == nil ? .saveZone(CKRecordZone(zoneID: zoneID)) : .deleteZone(zoneID)
+            )
+        }
+        for change in try container.decode([Change].self, forKey: .pendingRecords) {
+            guard let name = change.save ?? change.delete, !name.isEmpty else {
+                throw Unreadable("a pending change names no record")
+            }
+            let recordID = CKRecord.ID(recordName: name, zoneID: try zoneID(change.zone))
+            pendingRecordZoneChanges.add(
+                change.save == nil ? .deleteRecord(recordID) : .saveRecord(recordID)
+            )
+        }
+    }
+
+    /// The state to start an engine with, and why a given one was not taken.
+    package static func restored(
+        from serialization: CKSyncEngine.State.Serialization?,
+        origin: Origin
+    ) -> (state: SyncEngineState, problem: String?) {
+        var fresh = SyncEngineState()
+        fresh.origin = origin
+        switch serialization?.contents {
+        case nil: return (fresh, nil)
+        case .failure(let problem)?: return (fresh, problem.description)
+        case .success(var state)?:
+            if let other = state.origin, other != origin {
+                return (
+                    fresh,
+                    "the sync state is of the \(other.scope) database of "
+                        + "\(other.container ?? "no container"), not of the \(origin.scope) one of "
+                        + "\(origin.container ?? "no container")"
+                )
+            }
+            state.origin = origin
+            return (state, nil)
+        }
+    }
+}
