@@ -218,7 +218,9 @@ let package = Package(
         ),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: [cloudKit, "CloudKitExtras", "CloudKitTesting", "Support"]
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
+            ]
         ),
 
         .testTarget(

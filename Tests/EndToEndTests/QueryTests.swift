@@ -26,26 +26,8 @@ struct QueryTests {
         }
     }
 
-    private func fill(_ database: CKDatabase) async throws {
-        try await database.save(Self.zone)
-        _ = try await database.modifyRecords(saving: people(), deleting: [])
-    }
-
-    private func names(
-        _ predicate: NSPredicate,
-        _ database: CKDatabase
-    ) async throws -> [String] {
-        let query = CKQuery(recordType: "Person", predicate: predicate)
-        query.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
-        let (matches, _) = try await database.records(
-            matching: query,
-            inZoneWith: Self.zone.zoneID
-        )
-        return matches.map(\.0.recordName)
-    }
-
     @Test(
-        "The service and memory agree on what a predicate matches",
+        "A predicate holds in memory for what it says",
         arguments: [
             ("TRUEPREDICATE", [], ["Ada", "Bob", "Cleo", "Dan", "Eva"]),
             ("FALSEPREDICATE", [], []),
@@ -65,78 +47,96 @@ struct QueryTests {
             ("%K == %d", ["age", 20], ["Ada"]),
         ] as [(String, [any Sendable], [String])]
     )
-    func agreement(format: String, arguments: [any Sendable], expected: [String]) async throws {
-        try await CloudFixture.inProcess.run { cloud in
-            let database = try await cloud.database(of: try await cloud.addUser())
-            try await fill(database)
-            let predicate = NSPredicate(format: format, argumentArray: arguments)
-            #expect(try await names(predicate, database) == expected)
-            let inMemory = people().filter { predicate.evaluate(with: $0) }
-            #expect(inMemory.map(\.recordID.recordName) == expected)
-        }
+    func memory(format: String, arguments: [any Sendable], expected: [String]) {
+        let predicate = NSPredicate(format: format, argumentArray: arguments)
+        let matches = people().filter { predicate.evaluate(with: $0) }
+        #expect(matches.map(\.recordID.recordName) == expected)
     }
 
-    @Test("Pages follow one another through cursors", arguments: CloudFixture.allCases)
-    func cursors(fixture: CloudFixture) async throws {
-        try await fixture.run { cloud in
-            let database = try await cloud.database(of: try await cloud.addUser())
-            try await fill(database)
-            let query = CKQuery(recordType: "Person", predicate: NSPredicate(value: true))
-            query.sortDescriptors = [NSSortDescriptor(key: "age", ascending: false)]
-            var (matches, cursor) = try await database.records(matching: query, resultsLimit: 2)
-            var names = matches.map(\.0.recordName)
-            while let next = cursor {
-                let archive = try NSKeyedArchiver.archivedData(
-                    withRootObject: next,
-                    requiringSecureCoding: true
+    private func database(
+        answering answers: ScriptedQueries
+    ) async throws -> CKDatabase {
+        let cloud = try await TestCloud()
+        let user = try await cloud.addUser("Ada")
+        return try await cloud.device(of: user) { ScriptedTransport(base: $0, queries: answers) }
+            .privateCloudDatabase
+    }
+
+    @Test("Pages follow one another through cursors, which can be archived")
+    func cursors() async throws {
+        let script = ScriptedQueries(pages: [["Eva", "Dan"], [], ["Ada"]])
+        let database = try await database(answering: script)
+        let query = CKQuery(
+            recordType: "Person",
+            predicate: NSPredicate(format: "age > %@ AND NOT tags CONTAINS 'x'", 3)
+        )
+        query.sortDescriptors = [NSSortDescriptor(key: "creationDate", ascending: false)]
+        var (matches, cursor) = try await database.records(matching: query, resultsLimit: 2)
+        var names = matches.map(\.0.recordName)
+        while let next = cursor {
+            let archive = try NSKeyedArchiver.archivedData(
+                withRootObject: next,
+                requiringSecureCoding: true
+            )
+            let read = try #require(
+                try NSKeyedUnarchiver.unarchivedObject(
+                    ofClass: CKQueryOperation.Cursor.self,
+                    from: archive
                 )
-                let read = try #require(
-                    try NSKeyedUnarchiver.unarchivedObject(
-                        ofClass: CKQueryOperation.Cursor.self,
-                        from: archive
-                    )
-                )
-                (matches, cursor) = try await database.records(
-                    continuingMatchFrom: read,
-                    resultsLimit: 2
-                )
-                names += matches.map(\.0.recordName)
-            }
-            #expect(names == ["Eva", "Dan", "Cleo", "Bob", "Ada"])
+            )
+            #expect(read == next)
+            (matches, cursor) = try await database.records(continuingMatchFrom: read)
+            names += matches.map(\.0.recordName)
         }
+        #expect(names == ["Eva", "Dan", "Ada"])
+        let bodies = script.bodies
+        #expect(bodies.map { $0["continuationMarker"] as? String } == [nil, "1", "2"])
+        let filters = bodies.map { body in
+            ((body["query"] as? [String: Any])?["filterBy"] as? [[String: Any]] ?? [])
+                .map { $0["comparator"] as? String ?? "" }
+        }
+        #expect(filters == Array(repeating: ["GREATER_THAN", "NOT_LIST_CONTAINS"], count: 3))
+        let sorts = (bodies[0]["query"] as? [String: Any])?["sortBy"] as? [[String: Any]]
+        #expect(sorts?.first?["systemFieldName"] as? String == "createdTimestamp")
+        #expect(bodies[0]["zoneWide"] as? Bool == true)
     }
 
     @Test("A query operation reports records in order, and its cursor")
     func operation() async throws {
-        try await CloudFixture.inProcess.run { cloud in
-            let database = try await cloud.database(of: try await cloud.addUser())
-            try await fill(database)
-            let query = CKQuery(recordType: "Person", predicate: NSPredicate(value: true))
-            query.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
-            let operation = CKQueryOperation(query: query)
-            operation.resultsLimit = 2
-            operation.desiredKeys = ["age"]
-            let log = Log()
-            operation.recordMatchedBlock = { recordID, result in
-                log.note("\(recordID.recordName) \((try? result.get())?.allKeys() ?? [])")
-            }
-            operation.queryResultBlock = { result in
-                log.note(((try? result.get()) ?? nil) == nil ? "end" : "cursor")
-            }
-            await finish([operation], on: database)
-            #expect(log.all == ["Ada [\"age\"]", "Bob [\"age\"]", "cursor"])
+        let database = try await database(
+            answering: ScriptedQueries(pages: [["Ada", "Bob"], ["Cleo"]])
+        )
+        let query = CKQuery(recordType: "Person", predicate: NSPredicate(value: true))
+        let operation = CKQueryOperation(query: query)
+        let log = Log()
+        operation.recordMatchedBlock = { recordID, _ in log.note(recordID.recordName) }
+        operation.queryResultBlock = { result in
+            log.note(((try? result.get()) ?? nil) == nil ? "end" : "cursor")
         }
+        await finish([operation], on: database)
+        #expect(log.all == ["Ada", "Bob", "cursor"])
+    }
+
+    @Test("A predicate that holds for nothing asks nothing")
+    func nothing() async throws {
+        let script = ScriptedQueries(pages: [])
+        let database = try await database(answering: script)
+        for format in ["FALSEPREDICATE", "name IN {}"] {
+            let (matches, cursor) = try await database.records(
+                matching: CKQuery(recordType: "Person", predicate: NSPredicate(format: format))
+            )
+            #expect(matches.isEmpty && cursor == nil)
+        }
+        #expect(script.bodies.isEmpty)
     }
 
     @Test("A query on a type that does not exist fails with unknownItem")
     func unknownType() async throws {
-        try await CloudFixture.inProcess.run { cloud in
-            let database = try await cloud.database(of: try await cloud.addUser())
-            await expectCKError(.unknownItem) {
-                try await database.records(
-                    matching: CKQuery(recordType: "Nobody", predicate: NSPredicate(value: true))
-                )
-            }
+        let database = try await database(answering: ScriptedQueries(pages: []))
+        await expectCKError(.unknownItem) {
+            try await database.records(
+                matching: CKQuery(recordType: "Nobody", predicate: NSPredicate(value: true))
+            )
         }
     }
 

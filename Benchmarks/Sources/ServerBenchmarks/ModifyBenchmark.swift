@@ -1,4 +1,5 @@
 import BenchmarkHarness
+import CloudKitWebClient
 import Foundation
 import GRDB
 import Synchronization

@@ -41,6 +41,9 @@ struct SchemaRules: Sendable {
                     + "it: RECORD TYPE \(name) (…)"
             )
         }
+        guard configuration.growsSchema else {
+            throw RecordFailure(.badRequest, "Did not find record type: \(name)")
+        }
         schema.addType(name, indexesSystemFields: configuration.indexesSystemFields)
         isChanged = true
         return schema.types[name] ?? RecordTypeSchema(number: 0)
@@ -83,6 +86,9 @@ struct SchemaRules: Sendable {
                 "Cannot create or modify field '\(key)' in record '\(type)' in production schema; "
                     + "deploy a schema that has it: \(key) \(fieldType.schemaText)"
             )
+        }
+        guard configuration.growsSchema else {
+            throw RecordFailure(.badRequest, "Field \(key) not found in \(type)")
         }
         isChanged = true
         let number = schema.takeNumber()

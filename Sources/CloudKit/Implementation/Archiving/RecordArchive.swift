@@ -19,6 +19,7 @@ enum RecordArchive {
         static let share = "ShareReference"
         static let plain = "swift-cloudkit.fields"
         static let encrypted = "swift-cloudkit.encryptedFields"
+        static let values = ".values"
         static let changed = ".changed"
     }
 
@@ -64,11 +65,12 @@ enum RecordArchive {
     // MARK: Fields
 
     private static func encode(_ store: FieldStore, forKey key: String, with coder: NSCoder) {
-        let values = NSMutableDictionary()
-        for field in store.allKeys {
-            if let value = store[field].flatMap(archivable) { values[field as NSString] = value }
+        // Not a dictionary: Foundation reads beyond memory in a broken one.
+        let fields = store.allKeys.compactMap { field in
+            store[field].flatMap(archivable).map { (field, $0) }
         }
-        coder.encode(values, forKey: key)
+        coder.encode(fields.map(\.0) as NSArray, forKey: key)
+        coder.encode(fields.map(\.1) as NSArray, forKey: key + Key.values)
         coder.encode(store.changedKeys as NSArray, forKey: key + Key.changed)
     }
 
@@ -97,11 +99,12 @@ enum RecordArchive {
                 coder
             )
         }
-        guard let archived = coder.anything(forKey: key) as? [String: Any] else {
-            return nil
-        }
+        guard let names = coder.strings(forKey: key),
+            let objects = coder.anything(forKey: key + Key.values) as? [Any],
+            names.count == objects.count
+        else { return nil }
         var values: [CKRecord.FieldKey: FieldValue] = [:]
-        for (field, object) in archived {
+        for (field, object) in zip(names, objects) {
             guard let value = unarchived(object) else { return nil }
             values[field] = value
         }
