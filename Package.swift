@@ -222,6 +222,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
+                crypto,
             ]
         ),
 
@@ -229,6 +230,7 @@ let package = Package(
             name: "CloudKitSyncEngineTests",
             dependencies: [
                 cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
+                crypto,
             ]
         ),
 
