@@ -7,7 +7,9 @@ import Logging
 
 extension Area {
     /// The server over HTTP on the loopback interface, with its data in a file and every write
-    /// durable. The client runs in the same process, for the subject and for the floor alike.
+    /// durable.
+    ///
+    /// The client runs in the same process, for the subject and for the floor alike.
     public static let server = Area(name: "server") {
         let bench = try await ServerBench.start()
         return [

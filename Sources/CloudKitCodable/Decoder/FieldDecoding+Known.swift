@@ -70,10 +70,20 @@ extension FieldDecoding {
             guard let decimal = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
             else { throw corrupted("\(text) is not a decimal number") }
             return decimal
-        case let number as NSNumber: return number.decimalValue
+        case let number as NSNumber: return try decimal(number)
         case let data as Data: return try record.decodeJSON(Decimal.self, data, field)
         default: throw mismatch(Decimal.self)
         }
+    }
+
+    /// A number as a decimal; Foundation's conversion ends the process for what is none.
+    private func decimal(_ number: NSNumber) throws -> Decimal {
+        if let integer = FieldScalar.value(number, as: Int64.self) { return Decimal(integer) }
+        let double = number.doubleValue
+        // The shortest text that is this number, not the digits of its binary form.
+        guard double.isFinite, abs(double) < 1e100, let decimal = Decimal(string: "\(double)")
+        else { throw corrupted("\(double) is not a decimal number") }
+        return decimal
     }
 
     // MARK: Enumerations

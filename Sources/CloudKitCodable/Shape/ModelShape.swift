@@ -28,6 +28,9 @@ struct ModelShape: Sendable {
     /// say, that has no case for an empty string and does not list its cases.
     let isComplete: Bool
 
+    /// The type that a value is that asks for a single value; nil for keyed ones and lists.
+    let singleValue: Any.Type?
+
     private static let known = Mutex<[ObjectIdentifier: ModelShape]>([:])
 
     /// The shape of a type.
@@ -39,11 +42,30 @@ struct ModelShape: Sendable {
         return shape
     }
 
+    /// The shape of a value's type, found by encoding the value.
+    ///
+    /// - Throws: What the value's `encode(to:)` throws.
+    init(sample: some CloudKitModel) throws {
+        let recorder = ShapeDecoding.Recorder()
+        try sample.encode(to: ShapeEncoding(recorder: recorder))
+        isComplete = true
+        singleValue = nil
+        properties = Self.properties(recorder, type(of: sample).fields.byKey)
+    }
+
     private init(_ type: any Decodable.Type) {
         let recorder = ShapeDecoding.Recorder()
         let options = (type as? any CloudKitModel.Type)?.fields.byKey ?? [:]
         isComplete = (try? type.init(from: ShapeDecoding(recorder: recorder))) != nil
-        properties = recorder.asked.map { asked in
+        singleValue = recorder.isSingleValue ? recorder.asked.first?.type : nil
+        properties = Self.properties(recorder, options)
+    }
+
+    private static func properties(
+        _ recorder: ShapeDecoding.Recorder,
+        _ options: [String: CloudKitField]
+    ) -> [Property] {
+        recorder.asked.map { asked in
             Property(
                 key: asked.key,
                 type: asked.type,

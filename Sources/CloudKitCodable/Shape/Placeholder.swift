@@ -58,14 +58,17 @@ enum Placeholder {
         return fallback(type)
     }
 
-    private static func native(_ type: any NativeField.Type) -> Any? {
-        let candidates: [any CKRecordValue] = [
+    /// A value of every type that a wrapped property can have.
+    static var nativeCandidates: [any CKRecordValue] {
+        [
             CLLocation(latitude: 0, longitude: 0),
             CKRecord.Reference(recordID: CKRecord.ID(recordName: "placeholder"), action: .none),
             CKAsset(fileURL: URL(filePath: "/dev/null")),
-            NSArray(),
         ]
+    }
+
+    private static func native(_ type: any NativeField.Type) -> Any? {
         if let nothing = type.field(from: nil) { return nothing }
-        return candidates.lazy.compactMap { type.field(from: $0) }.first
+        return (nativeCandidates + [NSArray()]).lazy.compactMap { type.field(from: $0) }.first
     }
 }

@@ -2,6 +2,9 @@
 struct ShapeDecoding: Decoder {
     /// What was asked for at the top level.
     final class Recorder {
+        /// Whether a single value was asked for.
+        var isSingleValue = false
+
         private(set) var asked: [(key: String, type: Any.Type, isOptional: Bool)] = []
 
         /// Notes a question; the first about a key counts.
@@ -55,7 +58,8 @@ private struct ShapeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
 
     /// Everything is there, so that everything is asked for.
     func contains(_ key: Key) -> Bool { true }
-    func decodeNil(forKey key: Key) -> Bool { true }
+    /// Nothing is null, so that optional scalars are asked for by their type.
+    func decodeNil(forKey key: Key) -> Bool { false }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         decoding.recorder?.note(key, type, isOptional: false)
@@ -127,6 +131,7 @@ private struct ShapeSingleValueContainer: SingleValueDecodingContainer {
         guard let recorder = decoding.recorder, FieldKind.of(type) == .other,
             !Placeholder.isScalar(type)
         else {
+            decoding.recorder?.isSingleValue = true
             decoding.recorder?.note(RecordEncoding.valueKey, type, isOptional: false)
             return try Placeholder.value(type, decoding.inner)
         }

@@ -99,6 +99,16 @@ struct GraphDatabaseTests {
         }
     }
 
+    @Test("Children are found by one query of the database")
+    func childrenQuery() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await database(cloud, try await cloud.addUser())
+            let album = Album(id: "album", title: "Summer", photos: [Photo(id: "photo")])
+            let graph = try await database.save(album, in: zoneID)
+            #expect(try await database.graph(Album.self, for: graph.rootID).root == album)
+        }
+    }
+
     @Test("Children that refer to their owner are found, in their order, and go with it")
     func children() async throws {
         try await CloudFixture.inProcess.run { cloud in

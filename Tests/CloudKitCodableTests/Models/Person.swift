@@ -40,7 +40,7 @@ enum Size: String, CloudKitStringEnum, CaseIterable {
     case small, large
 }
 
-enum Level: Int, CloudKitIntEnum {
+enum Level: Int, CloudKitIntEnum, CaseIterable {
     case low = 1
     case high = 9
 
@@ -53,7 +53,7 @@ enum Shape: Codable, Equatable {
     case nothing
 }
 
-enum Colour: String, Codable {
+enum Colour: String, Codable, CaseIterable {
     case red, green
 }
 

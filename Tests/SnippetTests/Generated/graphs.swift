@@ -3,63 +3,100 @@
 
 import CloudKit
 import CloudKitCodable
+import Foundation
+
+struct TimeZoneEntry: CloudKitModel, Equatable {
+    var name: String
+    var comments: String?
+    @CloudKitValue var coordinate: CLLocation
+
+    var recordName: String { "zone-" + name.replacing("/", with: "-") }
+}
+struct Country: CloudKitModel, Equatable {
+    var code: String
+    var name: String
+    var timeZones: [TimeZoneEntry]
+
+    var recordName: String { "country-" + code }
+}
+
+struct Atlas: CloudKitModel, Equatable {
+    var countries: [Country]
+    var source: Data
+    var remarks: String?
+
+    var recordName: String { "atlas" }
+
+    static var fields: CloudKitFields {
+        [
+            CodingKeys.source: .asset,
+            CodingKeys.remarks: .encrypted.named("notes"),
+        ]
+    }
+}
+struct Photo: CloudKitModel, Identifiable {
+    var id: String
+}
+
+struct Album: CloudKitModel, Identifiable {
+    var id: String
+    var photos: [Photo]
+    var cover: CloudKitReference<Photo>?
+
+    static var fields: CloudKitFields {
+        [CodingKeys.photos: .children(via: "album", isHierarchy: true)]
+    }
+}
 
 func snippet1Ingraphs() async throws {
-    struct TimeZoneEntry: CloudKitModel, Equatable {
-        var name: String
-        var comments: String?
-        @CloudKitValue var coordinate: CLLocation
+    let entry = TimeZoneEntry(
+        name: "Europe/Vienna",
+        coordinate: CLLocation(latitude: 48.2, longitude: 16.3)
+    )
+    let record = try CloudKitRecordEncoder().encode(entry)
+    let read = try CloudKitRecordDecoder().decode(TimeZoneEntry.self, from: record)
+    print(read == entry)
 
-        var recordName: String { "zone-" + name.replacing("/", with: "-") }
-    }
+    // Onto a record that exists: what is equal stays untouched, nil clears, unknown fields are kept.
+    try CloudKitRecordEncoder().encode(entry, onto: record)
 }
 
 func snippet2Ingraphs() async throws {
-    struct Country: CloudKitModel, Equatable {
-        var code: String
-        var name: String
-        var timeZones: [TimeZoneEntry]      // a list of references
-
-        var recordName: String { "country-" + code }
+    let database = CKContainer.default().privateCloudDatabase
+    let zone = try await database.save(CKRecordZone(zoneName: "Atlas"))
+    let vienna = TimeZoneEntry(
+        name: "Europe/Vienna",
+        coordinate: CLLocation(latitude: 48.2, longitude: 16.3)
+    )
+    let atlas = Atlas(
+        countries: [Country(code: "AT", name: "Austria", timeZones: [vienna])],
+        source: Data("# zones".utf8)
+    )
+    let progress = Progress(totalUnitCount: 0)
+    try await database.save(atlas, in: zone.zoneID, progress: progress)
+    let atlasID = CKRecord.ID(recordName: "atlas", zoneID: zone.zoneID)
+    var graph = try await database.graph(Atlas.self, for: atlasID)
+    graph.root.countries[0].name = "Österreich"
+    try await database.save(&graph)  // sends one record
+    do {
+        try await database.save(&graph)
+    } catch let error as CKError {
+        guard let newer = error.serverRecord else { throw error }
+        let known = graph.records.filter { $0.recordID != newer.recordID } + [newer]
+        try await database.save(graph.root, in: zone.zoneID, onto: known)
     }
-
-    struct Atlas: CloudKitModel, Equatable {
-        var countries: [Country]
-        var source: Data
-
-        var recordName: String { "atlas" }
-
-        static var fields: CloudKitFields {
-            [CodingKeys.source: .asset]     // a file beside the record
-        }
-    }
+    let changes = try await database.recordZoneChanges(inZoneWith: zone.zoneID, since: nil)
+    let records = try changes.modificationResultsByID.values.map { try $0.get().record }
+    let shared = try CloudKitGraphDecoder().decode(Atlas.self, from: records, root: atlasID)
+    print(shared.countries.count)
 }
 
 func snippet3Ingraphs() async throws {
-    let zoneID = CKRecordZone.ID(zoneName: "Atlas")
-    try await database.save(CKRecordZone(zoneID: zoneID))
+    let needed = try CloudKitSchema(of: Atlas.self, Album.self)
+    print(needed.text)
 
-    let progress = Progress(totalUnitCount: 0)
-    try await database.save(atlas, in: zoneID, progress: progress)
-
-    let atlasID = CKRecord.ID(recordName: "atlas", zoneID: zoneID)
-    var graph = try await database.graph(Atlas.self, for: atlasID)
-    graph.root.countries[0].name = "Österreich"
-    try await database.save(&graph)         // sends exactly one record
-}
-
-func snippet4Ingraphs() async throws {
-    let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: nil)
-    let records = try changes.modificationResultsByID.values.map { try $0.get().record }
-    let atlas = try CloudKitGraphDecoder().decode(Atlas.self, from: records, root: atlasID)
-    let graph = CloudKitGraph(root: atlas, rootID: atlasID, records: records)
-}
-
-func snippet5Ingraphs() async throws {
-    struct Album: CloudKitModel {
-        var id: String
-        var photos: [Photo]
-        var recordName: String { id }
-        static var fields: CloudKitFields { [CodingKeys.photos: .children(via: "album")] }
-    }
+    let deployed = try CloudKitSchema(
+        parsing: String(contentsOf: URL(filePath: "schema.ckdb"), encoding: .utf8)
+    )
+    for difference in needed.differences(from: deployed) { print(difference) }
 }

@@ -1,0 +1,67 @@
+/// The record types of a container: what a model needs, or what a schema file says.
+///
+/// ```swift
+/// let needed = try CloudKitSchema(of: Atlas.self)
+/// print(needed.text)                  // for the console's import, or `cktool import-schema`
+///
+/// let deployed = try CloudKitSchema(parsing: String(contentsOf: file, encoding: .utf8))
+/// for difference in needed.differences(from: deployed) { print(difference) }
+/// ```
+public struct CloudKitSchema: Sendable, Equatable {
+    /// A field of a record type.
+    public struct Field: Sendable, Equatable {
+        /// The field's name.
+        public var name: String
+
+        /// CloudKit's type: `STRING`, `LIST<REFERENCE>`, `ENCRYPTED INT64`.
+        public var type: String
+
+        /// The indexes: `QUERYABLE`, `SORTABLE`, `SEARCHABLE`.
+        public var indexes: [String] = []
+    }
+
+    /// A record type.
+    public struct RecordType: Sendable, Equatable {
+        /// The name.
+        public var name: String
+
+        /// The fields in the order in which they are written.
+        public var fields: [Field]
+    }
+
+    /// The record types in the order in which they are written.
+    public var recordTypes: [RecordType]
+
+    /// Makes a schema of record types.
+    public init(recordTypes: [RecordType]) {
+        self.recordTypes = recordTypes
+    }
+
+    /// The schema as CloudKit's schema language.
+    public var text: String {
+        "DEFINE SCHEMA\n" + recordTypes.map { "\n" + Self.text($0) }.joined()
+    }
+
+    /// What everybody may read, every user may create, and only the creator may change.
+    private static let grants = [
+        #"GRANT WRITE TO "_creator""#, #"GRANT CREATE TO "_icloud""#, #"GRANT READ TO "_world""#,
+    ]
+
+    private static func text(_ type: RecordType) -> String {
+        let width = type.fields.map { quoted($0.name).count }.max() ?? 0
+        let fields = type.fields.map { field in
+            let name = quoted(field.name)
+            let padding = String(repeating: " ", count: width - name.count + 1)
+            return ([name + padding + field.type] + field.indexes).joined(separator: " ")
+        }
+        let lines = (fields + grants).map { "    " + $0 }.joined(separator: ",\n")
+        return "RECORD TYPE \(quoted(type.name)) (\n\(lines)\n);\n"
+    }
+
+    /// A name as the language takes it: its own words stand in quotes.
+    private static func quoted(_ name: String) -> String {
+        let words = ["grant", "preferred", "queryable", "sortable", "searchable"]
+        let isPlain = FieldName.isIdentifier(name) && !words.contains(name.lowercased())
+        return isPlain ? name : "\"\(name)\""
+    }
+}

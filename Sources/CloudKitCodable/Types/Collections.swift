@@ -1,0 +1,45 @@
+/// An array of values that can be encoded, whatever their type.
+protocol EncodableList {
+    var elementType: Any.Type { get }
+    var elements: [any Encodable] { get }
+}
+
+extension Array: EncodableList where Element: Encodable {
+    var elementType: Any.Type { Element.self }
+    var elements: [any Encodable] { self }
+}
+
+/// An array of values that can be decoded, whatever their type.
+protocol DecodableList {
+    static var elementType: any Decodable.Type { get }
+    static func list(of values: [Any]) -> Self?
+}
+
+extension Array: DecodableList where Element: Decodable {
+    static var elementType: any Decodable.Type { Element.self }
+
+    static func list(of values: [Any]) -> [Element]? {
+        let elements = values.compactMap { $0 as? Element }
+        return elements.count == values.count ? elements : nil
+    }
+}
+
+/// A set of values that can be decoded, whatever their type.
+protocol DecodableSet {
+    static var elementType: any Decodable.Type { get }
+}
+
+extension Set: DecodableSet where Element: Decodable {
+    static var elementType: any Decodable.Type { Element.self }
+}
+
+/// A set of values that can be encoded, whatever their type.
+protocol EncodableSet {
+    var elementType: Any.Type { get }
+    var elements: [any Encodable] { get }
+}
+
+extension Set: EncodableSet where Element: Encodable {
+    var elementType: Any.Type { Element.self }
+    var elements: [any Encodable] { Array(self) }
+}
