@@ -223,6 +223,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
+                crypto,
             ]
         ),
 
@@ -230,6 +231,7 @@ let package = Package(
             name: "CloudKitSyncEngineTests",
             dependencies: [
                 cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
+                crypto,
             ]
         ),
 

@@ -5,11 +5,12 @@ import Synchronization
 /// An app's part of CloudKit: the databases, the user and the account.
 ///
 /// Where it connects comes from the environment (`CLOUDKIT_URL`, `CLOUDKIT_CONTAINER`,
-/// `CLOUDKIT_ENVIRONMENT`, `CLOUDKIT_API_TOKEN`, `CLOUDKIT_WEB_AUTH_TOKEN`) or from code, with
+/// `CLOUDKIT_ENVIRONMENT`, `CLOUDKIT_API_TOKEN`, `CLOUDKIT_WEB_AUTH_TOKEN`,
+/// `CLOUDKIT_WEB_AUTH_TOKEN_FILE`, `CLOUDKIT_KEY_ID`, `CLOUDKIT_PRIVATE_KEY_FILE`) or from code, with
 /// `CloudKitExtras`. When nothing says it, the first request fails with `CKError.badContainer`, and
 /// the message says what to set.
 open class CKContainer: NSObject, @unchecked Sendable {
-    // @unchecked Sendable because every stored property is a constant.
+    // @unchecked Sendable because every stored property is a constant or guarded by a lock.
 
     /// The container's identifier, such as `iCloud.com.example.app`.
     public var containerIdentifier: String? { identifier }

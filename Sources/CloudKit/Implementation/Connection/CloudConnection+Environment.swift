@@ -33,7 +33,8 @@ extension CloudConnection {
         func incomplete(_ text: String) -> CloudConnection {
             let remedy =
                 "set CLOUDKIT_URL, CLOUDKIT_CONTAINER, CLOUDKIT_API_TOKEN and, for a user's own "
-                + "data, CLOUDKIT_WEB_AUTH_TOKEN, or give the container a client in code with "
+                + "data, CLOUDKIT_WEB_AUTH_TOKEN; for a server-to-server key CLOUDKIT_KEY_ID and "
+                + "CLOUDKIT_PRIVATE_KEY_FILE; or give the container a client in code with "
                 + "CloudKitExtras"
             return CloudConnection(
                 .failure(CKError(.badContainer, message: "\(text); \(remedy)"))

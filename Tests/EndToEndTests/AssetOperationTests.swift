@@ -1,0 +1,103 @@
+import CloudKit
+import CloudKitTesting
+import Foundation
+import Support
+import Synchronization
+import Testing
+
+@Suite("Assets in operations")
+struct AssetOperationTests {
+    private func file(_ bytes: Data) throws -> URL {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try bytes.write(to: url)
+        return url
+    }
+
+    /// Fractions, record by record, as progress blocks report them.
+    private final class Progress: Sendable {
+        private let fractions = Mutex<[Double]>([])
+
+        var all: [Double] { fractions.withLock { $0 } }
+
+        func note(_ fraction: Double) {
+            fractions.withLock { $0.append(fraction) }
+        }
+    }
+
+    @Test(
+        "Files go up and come down with progress that grows to 1, and the source stays",
+        arguments: CloudFixture.allCases
+    )
+    func roundTrip(fixture: CloudFixture) async throws {
+        let bytes = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let source = try file(bytes)
+        defer { try? FileManager.default.removeItem(at: source) }
+        try await fixture.run { cloud in
+            let user = try await cloud.addUser()
+            let database = try await cloud.database(of: user)
+            let record = CKRecord(recordType: "Photo")
+            record["file"] = CKAsset(fileURL: source)
+            record["both"] = [CKAsset(fileURL: source)]
+            let up = Progress()
+            let save = CKModifyRecordsOperation(recordsToSave: [record])
+            save.perRecordProgressBlock = { _, fraction in up.note(fraction) }
+            await finish([save], on: database)
+            #expect(record.recordChangeTag != nil)
+            #expect(up.all.last == 1)
+            #expect(FileManager.default.fileExists(atPath: source.path))
+
+            let down = Progress()
+            let log = Log()
+            let fetch = CKFetchRecordsOperation(recordIDs: [record.recordID])
+            fetch.perRecordProgressBlock = { _, fraction in down.note(fraction) }
+            fetch.perRecordResultBlock = { _, result in
+                let asset = try? result.get()["file"] as? CKAsset
+                let found = asset.flatMap(\.fileURL).flatMap { try? Data(contentsOf: $0) }
+                log.note(found == bytes ? "equal" : "different")
+            }
+            await finish([fetch], on: try await cloud.database(of: user))
+            #expect(log.all.first == "equal")
+            #expect(down.all.last == 1 && down.all == down.all.sorted())
+        }
+    }
+
+    @Test("A missing file fails its record alone, and names record and field")
+    func missing() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let good = CKRecord(recordType: "Photo")
+            let bad = CKRecord(
+                recordType: "Photo",
+                recordID: CKRecord.ID(recordName: "bad")
+            )
+            bad["file"] = CKAsset(fileURL: URL(fileURLWithPath: "/nowhere/photo.jpg"))
+            let (results, _) = try await database.modifyRecords(saving: [good, bad], deleting: [])
+            _ = try #require(results[good.recordID]).get()
+            let error = await expectCKError(.assetFileNotFound) {
+                try #require(results[bad.recordID]).get()
+            }
+            let text = error?.localizedDescription ?? ""
+            #expect(text.contains("bad") && text.contains("file"), "\(text)")
+        }
+    }
+
+    @Test("The server's record of a conflict has no files")
+    func conflict() async throws {
+        let source = try file(Data("x".utf8))
+        defer { try? FileManager.default.removeItem(at: source) }
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let first = try await cloud.database(of: user)
+            let id = CKRecord.ID(recordName: "p")
+            let record = CKRecord(recordType: "Photo", recordID: id)
+            record["file"] = CKAsset(fileURL: source)
+            try await first.save(record)
+            let second = try await cloud.database(of: user)
+            let error = await expectCKError(.serverRecordChanged) {
+                try await second.save(CKRecord(recordType: "Photo", recordID: id))
+            }
+            let asset = try #require(error?.serverRecord?["file"] as? CKAsset)
+            #expect(asset.fileURL == nil)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import CloudKit
+import CloudKitTesting
+import Support
+import Testing
+
+@Suite("Sharing between users")
+struct SharingTests {
+    static let zone = CKRecordZone(zoneName: "Lists")
+
+    /// Ada shares a list with an item below it; anyone with the link may write.
+    private func share(_ ada: CKContainer) async throws -> (root: CKRecord, share: CKShare) {
+        let database = ada.privateCloudDatabase
+        try await database.save(Self.zone)
+        let root = CKRecord(
+            recordType: "List",
+            recordID: CKRecord.ID(recordName: "list", zoneID: Self.zone.zoneID)
+        )
+        root["title"] = "Shopping"
+        let item = CKRecord(
+            recordType: "Item",
+            recordID: CKRecord.ID(recordName: "milk", zoneID: Self.zone.zoneID)
+        )
+        item["title"] = "Milk"
+        item.setParent(root)
+        let share = CKShare(rootRecord: root)
+        share[CKShare.SystemFieldKey.title] = "Shopping"
+        share.publicPermission = .readWrite
+        let (results, _) = try await database.modifyRecords(
+            saving: [root, item, share],
+            deleting: []
+        )
+        for record in [root, item, share] { _ = try results[record.recordID]?.get() }
+        return (root, share)
+    }
+
+    @Test(
+        "A shared record is found by its link, accepted, read and changed by another user",
+        arguments: CloudFixture.allCases
+    )
+    func linkSharing(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let ada = try await cloud.device(of: try await cloud.addUser("Ada"))
+            let bob = try await cloud.device(of: try await cloud.addUser("Bob"))
+            let (root, share) = try await share(ada)
+            #expect(root.share?.recordID == share.recordID)
+            let url = try #require(share.url)
+            let metadata = try await bob.shareMetadata(for: url)
+            #expect(metadata.hierarchicalRootRecordID?.recordName == "list")
+            #expect(metadata.share[CKShare.SystemFieldKey.title] == "Shopping")
+            try await bob.accept(metadata)
+
+            let shared = bob.sharedCloudDatabase
+            let zones = try await shared.allRecordZones()
+            let zoneID = try #require(zones.first { $0.zoneID.zoneName == "Lists" }?.zoneID)
+            #expect(zoneID.ownerName != CKCurrentUserDefaultName)
+            let item = try await shared.record(
+                for: CKRecord.ID(recordName: "milk", zoneID: zoneID)
+            )
+            #expect(item["title"] == "Milk")
+            item["title"] = "Oat milk"
+            try await shared.save(item)
+            let mine = try await ada.privateCloudDatabase.record(
+                for: CKRecord.ID(recordName: "milk", zoneID: Self.zone.zoneID)
+            )
+            #expect(mine["title"] == "Oat milk")
+            let changes = try await shared.recordZoneChanges(inZoneWith: zoneID, since: nil)
+            #expect(
+                Set(changes.modificationResultsByID.keys.map(\.recordName)).isSuperset(
+                    of: ["list", "milk"]
+                )
+            )
+        }
+    }
+
+    @Test("A link that leads nowhere is unknownItem")
+    func unknownLink() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let device = try await cloud.device(of: try await cloud.addUser())
+            let url = try #require(URL(string: "https://www.icloud.com/share/0nothing"))
+            await expectCKError(.unknownItem) { try await device.shareMetadata(for: url) }
+        }
+    }
+
+    @Test("Subscriptions are saved, listed, fetched and deleted", arguments: CloudFixture.allCases)
+    func subscriptions(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            try await database.save(Self.zone)
+            let zone = CKRecordZoneSubscription(
+                zoneID: Self.zone.zoneID,
+                subscriptionID: "zone"
+            )
+            let all = CKDatabaseSubscription(subscriptionID: "all")
+            for subscription in [zone, all] {
+                subscription.notificationInfo = .init(shouldSendContentAvailable: true)
+                try await database.save(subscription)
+            }
+            let listed = try await database.allSubscriptions()
+            #expect(Set(listed.map(\.subscriptionID)) == ["zone", "all"])
+            let read = try await database.subscription(for: "zone") as? CKRecordZoneSubscription
+            #expect(read?.zoneID == Self.zone.zoneID)
+            #expect(read?.notificationInfo?.shouldSendContentAvailable == true)
+            try await database.deleteSubscription(withID: "zone")
+            try await database.deleteSubscription(withID: "zone")
+            await expectCKError(.unknownItem) { try await database.subscription(for: "zone") }
+        }
+    }
+}
