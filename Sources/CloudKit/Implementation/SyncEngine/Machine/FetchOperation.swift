@@ -26,6 +26,7 @@ struct FetchOperation {
     private var current: CKRecordZone.ID?
     private var finished: Set<CKRecordZone.ID> = []
     private var restarted: Set<CKRecordZone.ID> = []
+    private var hasRestartedDatabase = false
     /// The zones seen since the database was read from its beginning; nil when it was not.
     private var listing: Set<CKRecordZone.ID>?
     /// Why the fetch was cut short.
@@ -66,6 +67,7 @@ struct FetchOperation {
         case .choosingDatabase where error == nil, .choosingZone where hasWork(state):
             return .askForOptions(context)
         case .readingDatabase where error == nil:
+            if state.databaseToken == nil { listing = [] }
             return .request(.databaseChanges(since: state.databaseToken))
         case .readingZone(let zoneID) where error == nil:
             return .request(.zoneChanges(zoneID, since: state.zoneTokens[zoneID]))
@@ -188,13 +190,13 @@ struct FetchOperation {
     }
 
     private mutating func databaseFailed(_ error: CKError, _ state: SyncEngineState) -> [Delivery] {
-        guard error.isAboutToken, state.databaseToken != nil, listing == nil,
+        guard error.isAboutToken, state.databaseToken != nil, !hasRestartedDatabase,
             defect != .keepsExpiredToken
         else {
             self.error = error
             return []
         }
-        listing = []
+        hasRestartedDatabase = true
         phase = .choosingDatabase
         return [Delivery(nil, then: .databaseRestart)]
     }

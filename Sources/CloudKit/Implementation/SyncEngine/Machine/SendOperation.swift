@@ -167,7 +167,9 @@ struct SendOperation {
                 state.pendingDatabaseChanges.remove(change, until: horizon)
             }
             switch (change, outcome) {
-            case (.saveZone(let zone), .success(let answer)): saved.append(answer ?? zone)
+            case (.saveZone(let zone), .success(let answer)):
+                state.noteSending(to: zone.zoneID)
+                saved.append(answer ?? zone)
             case (.saveZone(let zone), .failure(let error)):
                 failed.append(.init(zone: zone, error: error))
             case (.deleteZone(let zoneID), .success):
@@ -210,7 +212,9 @@ struct SendOperation {
                 state.pendingRecordZoneChanges.remove(change, until: horizon)
             }
             switch outcome {
-            case .success(let record): saved.append(record)
+            case .success(let record):
+                state.noteSending(to: record.recordID.zoneID)
+                saved.append(record)
             case .failure(let error):
                 failed.append(.init(record: record, error: error))
                 failures.add(error, of: record.recordID)

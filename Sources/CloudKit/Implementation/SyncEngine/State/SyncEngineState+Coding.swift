@@ -27,7 +27,7 @@ extension SyncEngineState: Codable {
     }
 
     private enum Key: String, CodingKey {
-        case version, container, scope, account, user, subscription, databaseToken, zones, unfetched
+        case version, container, scope, account, user, subscription, databaseToken, zones, unfetched, sent
         case pendingZones, pendingRecords, untracked
     }
 
@@ -97,10 +97,11 @@ extension SyncEngineState: Codable {
             },
             forKey: .pendingRecords
         )
-        let order = zoneTokens.keys.sorted {
-            ($0.zoneName, $0.ownerName) < ($1.zoneName, $1.ownerName)
+        let order = { (a: CKRecordZone.ID, b: CKRecordZone.ID) in
+            (a.zoneName, a.ownerName) < (b.zoneName, b.ownerName)
         }
-        for zoneID in order { _ = place(zoneID) }
+        try container.encode(sentZones.sorted(by: order).map(place), forKey: .sent)
+        for zoneID in zoneTokens.keys.sorted(by: order) { _ = place(zoneID) }
         try container.encode(zones, forKey: .zones)
     }
 
@@ -144,6 +145,9 @@ extension SyncEngineState: Codable {
         }
         for place in try container.decode([Int].self, forKey: .unfetched) {
             noteChanges(in: try zoneID(place))
+        }
+        for place in try container.decode([Int].self, forKey: .sent) {
+            sentZones.insert(try zoneID(place))
         }
         for change in try container.decode([Change].self, forKey: .pendingZones) {
             let zoneID = try zoneID(change.zone)
