@@ -190,6 +190,9 @@ struct ModelApp {
         case .signIn(let current), .switchAccounts(_, let current): user = current.recordName
         case .signOut: user = nil
         }
+        // What was added after the engine forgot the last user and before the app heard of it.
+        tell(.removeRecordChanges(unsaved))
+        tell(.removeDatabaseChanges(unsavedZones))
         unsaved = []
         unsavedZones = []
         guard let user else { return }

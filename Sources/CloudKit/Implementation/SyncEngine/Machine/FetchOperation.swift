@@ -32,6 +32,8 @@ struct FetchOperation {
     /// Why the fetch was cut short.
     private(set) var error: CKError?
     private(set) var failures = ItemFailures()
+    /// What the service asked to be waited for, whatever became of the request.
+    private var throttling: CKError?
     /// The account may be another: what comes in now is nobody's.
     private(set) var isVoid = false
 
@@ -48,7 +50,7 @@ struct FetchOperation {
 
     /// What failed and may pass.
     var passingFailure: CKError? {
-        failures.longestPassing(with: error)
+        failures.longestPassing(with: error, throttling)
     }
 
     /// Ends the fetch as soon as what is under way allows.
@@ -142,6 +144,9 @@ struct FetchOperation {
 
     /// Takes the answer to the request that was the last step.
     mutating func take(_ answer: SyncAnswer, _ state: SyncEngineState) -> [Delivery] {
+        if case .failure(let failure) = answer, failure.retryAfterSeconds != nil {
+            throttling = failure
+        }
         if isVoid { return [] }
         switch (phase, answer) {
         case (.readingDatabase, .databaseChanges(let page)): return take(page, state)
@@ -193,7 +198,7 @@ struct FetchOperation {
         guard error.isAboutToken, state.databaseToken != nil, !hasRestartedDatabase,
             defect != .keepsExpiredToken
         else {
-            self.error = error
+            self.error = self.error ?? error
             return []
         }
         hasRestartedDatabase = true
@@ -246,7 +251,7 @@ struct FetchOperation {
             // The database's next changes say why.
             return closeZone(error, then: .zoneGone(zoneID))
         default:
-            if error.concernsAllZones { self.error = error } else { failures.add(error, of: zoneID) }
+            if error.concernsAllZones { self.error = self.error ?? error } else { failures.add(error, of: zoneID) }
             return closeZone(error)
         }
     }

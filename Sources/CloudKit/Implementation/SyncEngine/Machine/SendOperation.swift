@@ -180,7 +180,7 @@ struct SendOperation {
             if case .failure(let error) = outcome {
                 failures.add(error, of: change.zoneID)
                 skipsZones = true
-                if error.concernsAllZones { self.error = error }
+                if error.concernsAllZones { self.error = self.error ?? error }
             }
         }
         phase = .zones

@@ -44,7 +44,7 @@ extension SyncEngineState: Codable {
         }
 
         func zoneID() throws -> CKRecordZone.ID {
-            guard !name.isEmpty, !owner.isEmpty else { throw Unreadable("a zone has no name") }
+            guard !name.isEmpty, !owner.isEmpty else { throw Unreadable("the sync state holds a zone without a name") }
             return CKRecordZone.ID(zoneName: name, ownerName: owner)
         }
     }
@@ -157,7 +157,7 @@ extension SyncEngineState: Codable {
         }
         for change in try container.decode([Change].self, forKey: .pendingRecords) {
             guard let name = change.save ?? change.delete, !name.isEmpty else {
-                throw Unreadable("a pending change names no record")
+                throw Unreadable("the sync state holds a change of a record without a name")
             }
             let recordID = CKRecord.ID(recordName: name, zoneID: try zoneID(change.zone))
             pendingRecordZoneChanges.add(
