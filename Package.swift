@@ -56,6 +56,10 @@ let package = Package(
         .library(name: "CloudKit", targets: ["CloudKit"]),
         .library(name: "CloudKitExtras", targets: ["CloudKitExtras"]),
         .library(name: "CloudKitCodable", targets: ["CloudKitCodable"]),
+        .library(
+            name: "NestedCloudKitCodable",
+            targets: ["NestedCloudKitCodable", "NestedCKCodable"]
+        ),
         .library(name: "CloudKitWebClient", targets: ["CloudKitWebClient"]),
         .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
         .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
@@ -122,6 +126,10 @@ let package = Package(
             ]
         ),
 
+        // Rank 5: the API of NestedCloudKitCodable, under both of its module names.
+        .target(name: "NestedCloudKitCodable", dependencies: [cloudKit, "CloudKitCodable"]),
+        .target(name: "NestedCKCodable", dependencies: ["NestedCloudKitCodable"]),
+
         // Rank 5: a whole cloud in the test's own process.
         .target(
             name: "CloudKitTesting",
@@ -173,8 +181,7 @@ let package = Package(
             name: "CloudKitServerTests",
             dependencies: [
                 "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
-                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore,
-                serviceLifecycle,
+                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore, nioHTTP1,
             ]
         ),
 
@@ -197,7 +204,10 @@ let package = Package(
             ],
             path: "Tests/ServerProcess"
         ),
-        .testTarget(name: "CLITests", dependencies: ["CloudKitCLI", "CloudKitTool"]),
+        .testTarget(
+            name: "CLITests",
+            dependencies: [cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool"]
+        ),
         .target(
             name: "Support",
             dependencies: [
@@ -208,7 +218,9 @@ let package = Package(
         ),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: [cloudKit, "CloudKitExtras", "CloudKitTesting", "Support"]
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
+            ]
         ),
 
         .testTarget(

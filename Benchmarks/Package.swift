@@ -12,15 +12,38 @@ let harness: Target.Dependency = "BenchmarkHarness"
 // Brings CloudKitWire, which is no product of its own.
 let webClient: Target.Dependency = .product(name: "CloudKitWebClient", package: cloudKitPackage)
 
+let codable: Target.Dependency = .product(name: "CloudKitCodable", package: cloudKitPackage)
+let server: Target.Dependency = .product(name: "CloudKitServer", package: cloudKitPackage)
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
 let package = Package(
     name: "swift-cloudkit-benchmarks",
     platforms: [.macOS(.v15)],
     products: [.executable(name: "bench", targets: ["bench"])],
-    dependencies: [.package(name: cloudKitPackage, path: "..")],
+    dependencies: [
+        .package(name: cloudKitPackage, path: ".."),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird",
+            from: "2.28.1",
+            traits: []
+        ),
+    ],
     targets: [
         .target(name: "BenchmarkHarness"),
         .target(name: "WireBenchmarks", dependencies: [harness, webClient]),
-        .executableTarget(name: "bench", dependencies: [harness, "WireBenchmarks"]),
+        .target(name: "CodableBenchmarks", dependencies: [harness, codable]),
+        .target(
+            name: "ServerBenchmarks",
+            dependencies: [harness, webClient, server, grdb, hummingbird, logging]
+        ),
+        .executableTarget(
+            name: "bench",
+            dependencies: [harness, "CodableBenchmarks", "ServerBenchmarks", "WireBenchmarks"]
+        ),
         .testTarget(name: "BenchmarkHarnessTests", dependencies: [harness]),
     ],
     swiftLanguageModes: [.v6]

@@ -28,23 +28,17 @@ final public class CloudKitRecordDecoder: Sendable {
     /// - Throws: `DecodingError` with the path to the field, and a message that says which record
     ///   and field, what was expected and what was found.
     public func decode<T>(_ type: T.Type, from record: CKRecord) throws -> T where T: Decodable {
-        let model = type as? any CloudKitModel.Type
+        let kind = FieldKind.of(type)
+        let model = kind == .model ? type as? any CloudKitModel.Type : nil
         let decoding = RecordDecoding(
             record: record,
             forms: model == nil ? .original : .native,
             userInfo: userInfo,
             options: model?.fields.byKey ?? [:]
         )
-        return try decoding.whole(type)
-    }
-}
-
-extension RecordDecoding {
-    /// Decodes the value whose record this is.
-    func whole<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        if FieldKind.of(type) == .other || type is any CloudKitModel.Type {
-            return try Value(from: self)
+        switch kind {
+        case .model, .other: return try T(from: decoding)
+        default: return try decoding.value(type, decoding.field(RecordEncoding.valueKey))
         }
-        return try value(type, field(RecordEncoding.valueKey))
     }
 }

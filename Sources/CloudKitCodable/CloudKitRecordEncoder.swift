@@ -33,23 +33,56 @@ public class CloudKitRecordEncoder {
     ///
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
     public func encode(_ value: any Encodable) throws -> CKRecord {
-        let represented = value as? any CloudKitRecordRepresentable
-        if let systemFields = represented?.cloudKitSystemFields {
-            let record = try SystemFieldsArchive.record(from: systemFields)
-            let type = represented?.cloudKitRecordType ?? record.recordType
-            guard record.recordType == type else {
-                throw CloudKitRecordEncodingError.systemFieldsDecode(
-                    "they are of a record of type \(record.recordType), the value is a \(type)"
-                )
+        let traits = TypeTraits.of(type(of: value))
+        if traits.isRepresentable, let represented = value as? any CloudKitRecordRepresentable {
+            if let systemFields = represented.cloudKitSystemFields {
+                let record = try self.record(from: systemFields, of: represented)
+                return try encode(value, record, .systemFields, traits, options(value, traits))
             }
-            return try encode(value, record, .systemFields)
+            let record = try record(
+                type: represented.cloudKitRecordType,
+                name: represented.cloudKitIdentifier,
+                of: value
+            )
+            return try encode(value, record, .none, traits, options(value, traits))
         }
-        let model = value as? any CloudKitModel
-        let type =
-            represented?.cloudKitRecordType ?? model.map { Swift.type(of: $0).recordType }
-            ?? String(describing: Swift.type(of: value))
-        let name =
-            represented?.cloudKitIdentifier ?? model?.recordName ?? UUID().uuidString
+        if traits.kind == .model, let model = value as? any CloudKitModel {
+            let type = type(of: model)
+            let record = try record(type: type.recordType, name: model.recordName, of: value)
+            return try encode(value, record, .none, traits, type.fields.byKey)
+        }
+        let record = try record(type: traits.name, name: UUID().uuidString, of: value)
+        return try encode(value, record, .none, traits, [:])
+    }
+
+    /// What a model says of its properties.
+    private func options(
+        _ value: any Encodable,
+        _ traits: TypeTraits
+    ) -> [String: CloudKitField] {
+        guard traits.kind == .model, let model = value as? any CloudKitModel else { return [:] }
+        return type(of: model).fields.byKey
+    }
+
+    /// The record of archived system fields, if it is of the value's type.
+    private func record(
+        from systemFields: Data,
+        of value: any CloudKitRecordRepresentable
+    ) throws -> CKRecord {
+        let record = try SystemFieldsArchive.record(from: systemFields)
+        guard record.recordType == value.cloudKitRecordType else {
+            throw CloudKitRecordEncodingError.systemFieldsDecode(
+                """
+                they are of a record of type \(record.recordType), the value is a \
+                \(value.cloudKitRecordType)
+                """
+            )
+        }
+        return record
+    }
+
+    /// A new record.
+    private func record(type: String, name: String, of value: any Encodable) throws -> CKRecord {
         guard !type.isEmpty, !name.isEmpty else {
             throw EncodingError.invalidValue(
                 value,
@@ -57,7 +90,7 @@ public class CloudKitRecordEncoder {
             )
         }
         let recordID = CKRecord.ID(recordName: name, zoneID: zoneID ?? .default)
-        return try encode(value, CKRecord(recordType: type, recordID: recordID), .none)
+        return CKRecord(recordType: type, recordID: recordID)
     }
 
     /// Puts a value into a record that is known, and touches only what differs.
@@ -68,34 +101,28 @@ public class CloudKitRecordEncoder {
     ///
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
     public func encode(_ value: any Encodable, onto record: CKRecord) throws {
-        _ = try encode(value, record, .values)
+        let traits = TypeTraits.of(type(of: value))
+        _ = try encode(value, record, .values, traits, options(value, traits))
     }
 
     private func encode(
         _ value: any Encodable,
         _ record: CKRecord,
-        _ baseline: RecordEncoding.Baseline
+        _ baseline: RecordEncoding.Baseline,
+        _ traits: TypeTraits,
+        _ options: [String: CloudKitField]
     ) throws -> CKRecord {
         let encoding = RecordEncoding(
             record: record,
             baseline: baseline,
             forms: forms,
             userInfo: userInfo,
-            options: (value as? any CloudKitModel).map { type(of: $0).fields.byKey } ?? [:]
+            options: options
         )
-        try encoding.encodeWhole(value)
-        return encoding.record
-    }
-}
-
-extension RecordEncoding {
-    /// Encodes the value whose record this is.
-    func encodeWhole(_ value: some Encodable) throws {
-        if FieldKind.of(type(of: value)) == .other || value is any CloudKitModel {
-            try value.encode(to: self)
-        } else {
-            try store(value, field(Self.valueKey))
+        switch traits.kind {
+        case .model, .other: try value.encode(to: encoding)
+        default: try encoding.store(value, encoding.field(RecordEncoding.valueKey))
         }
-        try finish()
+        return try encoding.finish()
     }
 }

@@ -48,4 +48,41 @@ struct CommandProcess {
             }
         }
     }
+
+    /// A command that goes on until it is stopped.
+    struct Running {
+        fileprivate let process: Process
+        /// The first line that it printed.
+        let greeting: String
+
+        /// Ends it with a signal, and waits until it is gone.
+        func end(_ signal: CInt) {
+            kill(process.processIdentifier, signal)
+            process.waitUntilExit()
+        }
+    }
+
+    /// Starts the command and waits for its first line.
+    static func start(_ arguments: [String]) async throws -> Running {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let line = await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: firstLine(of: output)) }
+        }
+        return Running(process: process, greeting: line)
+    }
+
+    private static func firstLine(of pipe: Pipe) -> String {
+        var text = Data()
+        while !text.contains(UInt8(ascii: "\n")) {
+            let more = pipe.fileHandleForReading.availableData
+            if more.isEmpty { break }
+            text += more
+        }
+        return String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
 }

@@ -79,7 +79,11 @@ struct AccessTests {
             "zones/modify",
             .public,
             as: ada,
-            ["operations": [["operationType": "create", "zone": ["zoneID": ["zoneName": "Notes"]]]]]
+            [
+                "operations": [
+                    ["operationType": "create", "zone": ["zoneID": ["zoneName": "Notes"]]]
+                ]
+            ]
         )
         #expect(elsewhere.code == "BAD_REQUEST")
     }

@@ -141,7 +141,11 @@ struct ChangesTests {
         _ = try await cloud.call(
             "zones/modify",
             as: ada,
-            ["operations": [["operationType": "delete", "zone": ["zoneID": ["zoneName": "Lists"]]]]]
+            [
+                "operations": [
+                    ["operationType": "delete", "zone": ["zoneID": ["zoneName": "Lists"]]]
+                ]
+            ]
         )
         let third = try await databaseChanges(after: second.syncToken)
         #expect(third.zones.elements.map(\.zoneID.zoneName) == ["Lists"])

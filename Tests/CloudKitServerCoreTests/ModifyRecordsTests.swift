@@ -269,7 +269,9 @@ struct ModifyRecordsTests {
             TestCloud.note("forceReplace", "n1", title(String(repeating: "x", count: bytes)))
         }
         let room = Limits.recordBytes - "title".utf8.count
-        for (bytes, code) in [(room - 1, nil), (room, nil), (room + 1, "BAD_REQUEST")] as [(Int, JSON)] {
+        for (bytes, code) in [(room - 1, nil), (room, nil), (room + 1, "BAD_REQUEST")]
+            as [(Int, JSON)]
+        {
             let answer = try await cloud.modify(as: ada, [note(bytes)])
             #expect(answer.records[0].serverErrorCode == code)
             #expect(answer.records[0].recordName == "n1")

@@ -1,7 +1,11 @@
 import BenchmarkHarness
+import CodableBenchmarks
+import ServerBenchmarks
 import WireBenchmarks
 
 /// Every area, in the order in which they run.
 let areas: [Area] = [
-    .wire
+    .codable,
+    .wire,
+    .server,
 ]

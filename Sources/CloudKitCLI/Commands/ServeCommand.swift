@@ -60,7 +60,9 @@ struct ServeCommand: AsyncParsableCommand {
                 apiToken: files.apiToken(),
                 users: users
             )
-            print(Self.greeting(access, try files.write(access)))
+            let greeting = Self.greeting(access, try files.write(access)) + "\n"
+            // Not `print`, which keeps its text back when a program reads it.
+            FileHandle.standardOutput.write(Data(greeting.utf8))
             try await group.waitForAll()
         }
     }

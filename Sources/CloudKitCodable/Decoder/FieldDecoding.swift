@@ -58,6 +58,7 @@ struct FieldDecoding: Decoder {
     /// The object as a scalar, or the scalar in JSON bytes.
     func scalar<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let value = FieldScalar.value(object, as: type) { return value }
+        if let value = try record.textOrBytes(object, field) as? Value { return value }
         if let data = object as? Data { return try record.decodeJSON(type, data, field) }
         throw mismatch(type)
     }
@@ -70,6 +71,7 @@ struct FieldDecoding: Decoder {
             return value
         }
         if let known = try known(type) { return known }
+        if let value = try record.textOrBytes(object, field) as? Value { return value }
         if let data = object as? Data, record.forms == .original || FieldKind.of(type) == .model {
             return try json(type, data)
         }

@@ -4,7 +4,7 @@ import CloudKit
 extension RecordDecoding {
     /// The model that a field refers to.
     func model<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
-        guard let graph, let modelType = type as? any CloudKitModel.Type else {
+        guard let graph, let modelType = type as? any Decodable.Type else {
             throw missing(field)
         }
         guard let target = try target(field) else {
@@ -33,6 +33,29 @@ extension RecordDecoding {
         {
             return nil
         }
+    }
+
+    /// The value behind a reference, or the values behind a list of them, whatever their type; nil
+    /// when the field holds none.
+    func referred<Value: Decodable>(_ type: Value.Type, _ field: RecordField) throws -> Value? {
+        guard let graph, graph.followsReferences else { return nil }
+        let object = object(field)
+        if object is CKRecord.Reference, FieldKind.of(type) == .other {
+            return try model(type, field)
+        }
+        guard let list = type as? any DecodableList.Type, let objects = object as? [Any],
+            !objects.isEmpty, objects.allSatisfy({ $0 is CKRecord.Reference })
+        else { return nil }
+        var values: [Any] = []
+        for (index, object) in objects.enumerated() {
+            guard let target = (object as? CKRecord.Reference)?.recordID else { continue }
+            let place = location.appending(field.key, index: index)
+            guard let value = try graph.value(list.elementType, for: target, at: place) else {
+                throw graph.missing(list.elementType, target, place)
+            }
+            values.append(value)
+        }
+        return list.list(of: values) as? Value
     }
 
     /// The models that a field refers to, or that refer to this record.

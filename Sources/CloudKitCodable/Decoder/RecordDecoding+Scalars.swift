@@ -33,6 +33,7 @@ extension RecordDecoding {
         }
         guard hasValue(field), let object = object(field) else { throw missing(field) }
         if let value = FieldScalar.value(object, as: type) { return value }
+        if let value = try textOrBytes(object, field) as? Value { return value }
         if field.options?.storage == .json, let data = object as? Data,
             let decodable = type as? any Decodable.Type,
             let value = try decodeJSON(decodable, data, field) as? Value
@@ -40,6 +41,17 @@ extension RecordDecoding {
             return value
         }
         throw mismatch(type, object, field)
+    }
+
+    /// What an API whose types know no locations and no files reads of them.
+    func textOrBytes(_ object: Any, _ field: RecordField) throws -> Any? {
+        guard graph?.followsReferences == true else { return nil }
+        switch object {
+        case let location as CLLocation:
+            return "\(location.coordinate.latitude);\(location.coordinate.longitude)"
+        case let asset as CKAsset: return try contents(of: asset, field)
+        default: return nil
+        }
     }
 
     // MARK: Errors

@@ -54,6 +54,7 @@ extension RecordDecoding {
             case .automatic, .encrypted: break
             }
         }
+        if let value = try referred(type, field) { return value }
         switch FieldKind.of(type) {
         case .model where graph != nil: return try model(type, field)
         case .modelList where graph != nil: return try models(type, field)

@@ -99,7 +99,9 @@ final class RecordDecoding: Decoder {
 
     /// Whether a property is nil in the record.
     func isNil(_ field: RecordField) -> Bool {
-        !hasValue(field) || FieldDecoding.isNull(object(field))
+        if !hasValue(field) { return true }
+        // A value that is not in its field is there; a field may hold a null.
+        return object(field).map { FieldDecoding.isNull($0) } ?? false
     }
 
     /// The keys of the fields that have a value.

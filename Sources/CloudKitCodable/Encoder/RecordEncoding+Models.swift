@@ -2,54 +2,80 @@ import CloudKit
 
 // Models within a model: records of their own in a graph, JSON where there is none.
 extension RecordEncoding {
+    /// Stores a value in another API's way; false when that API has none for it.
+    func store(
+        _ value: some Encodable,
+        _ field: RecordField,
+        as dialect: any GraphDialect
+    ) throws -> Bool {
+        if let node = dialect.node(for: value) {
+            try storeNode(node, field)
+        } else if let list = value as? any EncodableList, dialect.isNode(list.elementType) {
+            try storeNodes(list.elements.compactMap(dialect.node), field)
+        } else if let object = try dialect.form(of: value) {
+            try storeObject(object, field)
+        } else {
+            return false
+        }
+        return true
+    }
+
     /// Stores a model.
     func storeModel(_ value: some Encodable, _ field: RecordField) throws {
-        guard let graph, let model = value as? any CloudKitModel else {
+        guard graph != nil, let model = value as? any CloudKitModel else {
             return try storeJSON(of: value, field)
         }
-        if case .children? = field.options?.relation {
-            return addChild(model, field, position: nil, to: graph)
-        }
-        let recordID = try target(model, field, index: nil, in: graph)
-        try storeObject(CKRecord.Reference(recordID: recordID, action: action(field)), field)
+        try storeNode(GraphNode(model), field)
     }
 
     /// Stores a list of models.
     func storeModels(_ value: some Encodable, _ field: RecordField) throws {
-        guard let graph, let list = value as? any ModelList else {
+        guard graph != nil, let list = value as? any ModelList else {
             return try storeJSON(of: value, field)
         }
+        try storeNodes(list.models.map { GraphNode($0) }, field)
+    }
+
+    private func storeNode(_ node: GraphNode, _ field: RecordField) throws {
         if case .children? = field.options?.relation {
-            for (position, model) in list.models.enumerated() {
-                addChild(model, field, position: position, to: graph)
+            return addChild(node, field, position: nil)
+        }
+        guard let recordID = try target(node, field, index: nil) else { return }
+        try storeObject(CKRecord.Reference(recordID: recordID, action: action(field)), field)
+    }
+
+    private func storeNodes(_ nodes: [GraphNode], _ field: RecordField) throws {
+        if case .children? = field.options?.relation {
+            for (position, node) in nodes.enumerated() {
+                addChild(node, field, position: position)
             }
             return
         }
         let action = action(field)
         var references: [CKRecord.Reference] = []
-        for (index, model) in list.models.enumerated() {
-            let recordID = try target(model, field, index: index, in: graph)
+        for (index, node) in nodes.enumerated() {
+            guard let recordID = try target(node, field, index: index) else { continue }
             references.append(CKRecord.Reference(recordID: recordID, action: action))
         }
         try storeObject(NSArray(array: references), field)
     }
 
     private func action(_ field: RecordField) -> CKRecord.ReferenceAction {
-        if case .reference(let action, _)? = field.options?.relation { action } else { .none }
+        if case .reference(let action, _)? = field.options?.relation { return action }
+        return graph?.dialect?.referenceAction ?? .none
     }
 
-    /// The record of a model that this record refers to.
+    /// The record of a node that this record refers to.
     private func target(
-        _ model: any CloudKitModel,
+        _ node: GraphNode,
         _ field: RecordField,
-        index: Int?,
-        in graph: GraphEncoding
-    ) throws -> CKRecord.ID {
+        index: Int?
+    ) throws -> CKRecord.ID? {
         let place = place(field, index)
-        let recordID = try graph.encode(model, at: place)
+        let recordID = try graph?.encode(node, at: place)
         if case .reference(_, isHierarchy: true)? = field.options?.relation {
-            graph.addChild(
-                model,
+            graph?.addChild(
+                node,
                 owner: record.recordID,
                 relation: nil,
                 position: nil,
@@ -59,14 +85,9 @@ extension RecordEncoding {
         return recordID
     }
 
-    private func addChild(
-        _ model: any CloudKitModel,
-        _ field: RecordField,
-        position: Int?,
-        to graph: GraphEncoding
-    ) {
-        graph.addChild(
-            model,
+    private func addChild(_ node: GraphNode, _ field: RecordField, position: Int?) {
+        graph?.addChild(
+            node,
             owner: record.recordID,
             relation: field.options?.relation,
             position: position,

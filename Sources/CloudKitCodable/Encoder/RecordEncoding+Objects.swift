@@ -65,7 +65,10 @@ extension RecordEncoding {
     }
 
     /// A reference to a model as a record holds it.
-    func target(of reference: any ReferenceField, _ field: RecordField) throws
+    func target(
+        of reference: any ReferenceField,
+        _ field: RecordField
+    ) throws
         -> CKRecord.Reference
     {
         if let problem = FieldName.problem(recordName: reference.recordName) {

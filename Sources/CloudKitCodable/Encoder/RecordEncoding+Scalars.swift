@@ -23,6 +23,9 @@ extension RecordEncoding {
         _ value: Value,
         _ field: RecordField
     ) throws {
+        if field.options == nil, let object = try graph?.dialect?.form(of: value) {
+            return try storeObject(object, field)
+        }
         switch field.options?.storage {
         case nil, .automatic?:
             try check(field.name, field.key)

@@ -36,6 +36,7 @@ extension RecordEncoding {
             case .automatic, .encrypted: break
             }
         }
+        if let dialect = graph?.dialect, try store(value, field, as: dialect) { return }
         if try storeKnown(value, field) { return }
         switch FieldKind.of(Value.self) {
         case .model: try storeModel(value, field)

@@ -16,8 +16,8 @@ final class RecordEncoding: Encoder {
         case values
     }
 
-    private(set) var record: CKRecord
-    private(set) var baseline: Baseline
+    let record: CKRecord
+    let baseline: Baseline
     let forms: CloudKitRecordForms
     let sendableUserInfo: [CodingUserInfoKey: any Sendable]
     let graph: GraphEncoding?
@@ -29,7 +29,10 @@ final class RecordEncoding: Encoder {
     let options: [String: CloudKitField]?
 
     /// Whether fields are written without a look at the record, the options and the graph.
-    private(set) var isPlain: Bool
+    let isPlain: Bool
+
+    /// The record of system fields that the value turned out to carry.
+    private var adopted: CKRecord?
 
     /// Containers within containers, by field.
     private var trees: [(field: RecordField, tree: FieldTree)] = []
@@ -56,7 +59,7 @@ final class RecordEncoding: Encoder {
         self.options = options.isEmpty ? nil : options
         self.graph = graph
         self.location = location
-        isPlain = baseline != .values && options.isEmpty
+        isPlain = baseline != .values && options.isEmpty && graph?.dialect == nil
     }
 
     /// The keys that led from the root of the graph to this record.
@@ -84,10 +87,18 @@ final class RecordEncoding: Encoder {
     // MARK: Ending
 
     /// Stores what had to wait until all was encoded.
-    func finish() throws {
+    ///
+    /// - Returns: The record of the value.
+    @discardableResult
+    func finish() throws -> CKRecord {
         while let (field, tree) = trees.popLast() {
             try storeJSON(tree, field)
         }
+        guard let adopted else { return record }
+        for key in record.allKeys() {
+            adopted.setObject(record.object(forKey: key), forKey: key)
+        }
+        return adopted
     }
 
     /// A container within the record, stored as JSON at the end.
@@ -97,13 +108,9 @@ final class RecordEncoding: Encoder {
         return tree
     }
 
-    /// Goes on with the record of archived system fields: the fields that are written already move.
+    /// Moves the value into the record of archived system fields, once all is encoded.
     func adopt(_ systemFields: CKRecord) {
-        for key in record.allKeys() {
-            systemFields.setObject(record.object(forKey: key), forKey: key)
-        }
-        record = systemFields
-        baseline = .systemFields
+        adopted = systemFields
     }
 
     // MARK: Fields

@@ -36,7 +36,12 @@ enum CodingProblem {
         """
     }
 
-    static func mismatch(_ type: Any.Type, _ found: Any?, _ field: String, _ record: CKRecord)
+    static func mismatch(
+        _ type: Any.Type,
+        _ found: Any?,
+        _ field: String,
+        _ record: CKRecord
+    )
         -> String
     {
         """

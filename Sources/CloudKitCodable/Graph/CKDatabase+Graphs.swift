@@ -1,4 +1,5 @@
 public import CloudKit
+import Foundation
 
 extension CKDatabase: CloudKitRecordSource {
     /// Fetches records; every identity has an entry in the answer.
@@ -10,30 +11,32 @@ extension CKDatabase: CloudKitRecordSource {
 
     /// Fetches the records of a type that refer to one of several records through a field.
     ///
-    /// It reads the changes of the records' zones, which needs no index and sees what was saved a
-    /// moment ago; zones without changes, the default zone and public ones, hold no children.
+    /// It needs a QUERYABLE index on the field, which the development environment makes by itself.
     public func records(
         ofType recordType: CKRecord.RecordType,
         referringTo recordIDs: [CKRecord.ID],
         via field: CKRecord.FieldKey
     ) async throws -> [CKRecord] {
-        let owners = Set(recordIDs)
         var records: [CKRecord] = []
-        for zoneID in Set(recordIDs.map(\.zoneID)) {
-            var token: CKServerChangeToken?
-            var moreComing = true
-            while moreComing {
-                let page = try await recordZoneChanges(inZoneWith: zoneID, since: token)
-                records += try page.modificationResultsByID.values.map { try $0.get().record }
-                    .filter { record in
-                        record.recordType == recordType
-                            && record.references(field).contains { owners.contains($0.recordID) }
-                    }
-                (token, moreComing) = (page.changeToken, page.moreComing)
+        for (zoneID, owners) in Dictionary(grouping: recordIDs, by: \.zoneID) {
+            for start in stride(from: 0, to: owners.count, by: Self.mostOwnersInQuery) {
+                let chunk = owners[start..<min(start + Self.mostOwnersInQuery, owners.count)]
+                let references = chunk.map { CKRecord.Reference(recordID: $0, action: .none) }
+                let predicate = NSPredicate(format: "%K IN %@", field, NSArray(array: references))
+                let query = CKQuery(recordType: recordType, predicate: predicate)
+                var (results, cursor) = try await self.records(matching: query, inZoneWith: zoneID)
+                records += try results.map { try $0.1.get() }
+                while let next = cursor {
+                    (results, cursor) = try await self.records(continuingMatchFrom: next)
+                    records += try results.map { try $0.1.get() }
+                }
             }
         }
         return records
     }
+
+    /// The most targets that one query names.
+    private static var mostOwnersInQuery: Int { 100 }
 }
 
 extension CKDatabase: CloudKitRecordDestination {

@@ -18,6 +18,8 @@ public struct CloudKitGraph<Root: CloudKitModel> {
     public let rootID: CKRecord.ID
 
     /// The records of the graph as they are known, targets of references before their sources.
+    ///
+    /// The files of assets that a save made of values live as long as the graph does.
     public private(set) var records: [CKRecord]
 
     /// Keeps the files of assets that were encoded from values for as long as the records live.
@@ -32,7 +34,11 @@ public struct CloudKitGraph<Root: CloudKitModel> {
 
     /// Takes the records that were saved; the others stay as they were known.
     ///
-    /// - Parameter isComplete: Whether records that were not reached are deleted.
+    /// - Parameters:
+    ///   - saved: The records as the server has them now.
+    ///   - encoded: What the value was encoded into.
+    ///   - folder: Where the files of its assets are.
+    ///   - isComplete: Whether records that were not reached are deleted.
     mutating func update(
         with saved: [CKRecord],
         of encoded: EncodedGraph,

@@ -27,6 +27,7 @@ public struct CloudKitGraphDecoder: Sendable {
     ///   - type: The type of the root.
     ///   - records: The records of the graph; others among them do no harm.
     ///   - rootID: The identity of the root's record.
+    /// - Returns: The value.
     /// - Throws: ``CloudKitGraphError``.
     public func decode<Root: CloudKitModel>(
         _ type: Root.Type,

@@ -28,6 +28,7 @@ public struct CloudKitGraphEncoder: Sendable {
     ///   - root: The value.
     ///   - known: Records that the server has, as they were fetched or saved. A model whose record
     ///     is among them goes onto a copy of it: only what differs is touched.
+    /// - Returns: The records, in an order in which they can be saved.
     /// - Throws: ``CloudKitGraphError``.
     public func encode<Root: CloudKitModel>(
         _ root: Root,
@@ -48,7 +49,7 @@ public struct CloudKitGraphEncoder: Sendable {
             known: known,
             assets: assets
         )
-        let rootID = try graph.encodeRoot(root)
+        let rootID = try graph.encodeRoot(GraphNode(root))
         return EncodedGraph(
             rootID: rootID,
             records: graph.records,

@@ -31,7 +31,7 @@ extension CloudKitRecordDestination {
         deletingOrphans: Bool = false,
         progress: Progress? = nil
     ) async throws -> CloudKitGraph<Root> {
-        let rootID = try GraphEncoding.identity(of: root, in: zoneID, at: .root)
+        let rootID = try GraphEncoding.identity(of: GraphNode(root), in: zoneID, at: .root)
         var graph = CloudKitGraph(root: root, rootID: rootID, records: known)
         try await save(
             &graph,

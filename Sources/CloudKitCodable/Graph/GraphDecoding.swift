@@ -4,6 +4,10 @@ import Foundation
 /// The decoding of one graph: the records, and the values that were made of them.
 final class GraphDecoding {
     let missing: MissingRecords
+
+    /// Whether a reference in a field is followed whatever the type of the property.
+    let followsReferences: Bool
+
     private let userInfo: [CodingUserInfoKey: any Sendable]
     private let records: [CKRecord.ID: CKRecord]
     private var values: [CKRecord.ID: Any] = [:]
@@ -15,8 +19,10 @@ final class GraphDecoding {
     init(
         records: some Sequence<CKRecord>,
         missing: MissingRecords,
-        userInfo: [CodingUserInfoKey: any Sendable]
+        userInfo: [CodingUserInfoKey: any Sendable],
+        followsReferences: Bool = false
     ) {
+        self.followsReferences = followsReferences
         self.records = Dictionary(
             records.map { ($0.recordID, $0) },
             uniquingKeysWith: { _, later in later }
@@ -32,7 +38,7 @@ final class GraphDecoding {
     }
 
     /// The root's value.
-    func root<Root: CloudKitModel>(_ type: Root.Type, _ rootID: CKRecord.ID) throws -> Root {
+    func root<Root: Decodable>(_ type: Root.Type, _ rootID: CKRecord.ID) throws -> Root {
         guard let root = try value(type, for: rootID, at: .root) else {
             throw missing(type, rootID, .root)
         }
@@ -40,20 +46,28 @@ final class GraphDecoding {
     }
 
     /// The value of a record; nil when the record is not there.
-    func value<Model: CloudKitModel>(
+    func value<Model: Decodable>(
         _ type: Model.Type,
         for recordID: CKRecord.ID,
         at location: CodingLocation
     ) throws -> Model? {
         if let value = values[recordID] {
             if let value = value as? Model { return value }
-            throw error(.unexpectedType, "it was read as another type before", type, recordID, location)
-        }
-        guard let record = records[recordID] else { return nil }
-        guard record.recordType == Model.recordType else {
             throw error(
                 .unexpectedType,
-                "expected a record of type \(Model.recordType), found one of type "
+                "it was read as another type before",
+                type,
+                recordID,
+                location
+            )
+        }
+        guard let record = records[recordID] else { return nil }
+        if let expected = (type as? any CloudKitModel.Type)?.recordType,
+            record.recordType != expected
+        {
+            throw error(
+                .unexpectedType,
+                "expected a record of type \(expected), found one of type "
                     + record.recordType,
                 type,
                 recordID,
@@ -84,7 +98,7 @@ final class GraphDecoding {
         return value
     }
 
-    private func decode<Model: CloudKitModel>(
+    private func decode<Model: Decodable>(
         _ type: Model.Type,
         _ record: CKRecord,
         _ location: CodingLocation
@@ -93,7 +107,7 @@ final class GraphDecoding {
             record: record,
             forms: .native,
             userInfo: userInfo,
-            options: Model.fields.byKey,
+            options: (type as? any CloudKitModel.Type)?.fields.byKey ?? [:],
             graph: self,
             location: location
         )
@@ -149,7 +163,7 @@ final class GraphDecoding {
 
     /// The error for a record that is not there.
     func missing(
-        _ type: any CloudKitModel.Type,
+        _ type: any Decodable.Type,
         _ recordID: CKRecord.ID,
         _ location: CodingLocation
     ) -> CloudKitGraphError {
@@ -166,14 +180,14 @@ final class GraphDecoding {
     private func error(
         _ code: CloudKitGraphError.Code,
         _ message: String,
-        _ type: any CloudKitModel.Type,
+        _ type: any Decodable.Type,
         _ recordID: CKRecord.ID,
         _ location: CodingLocation
     ) -> CloudKitGraphError {
         CloudKitGraphError(
             code,
             message,
-            type: type.recordType,
+            type: (type as? any CloudKitModel.Type)?.recordType ?? records[recordID]?.recordType,
             id: recordID,
             path: location.path
         )

@@ -5,15 +5,14 @@ import Foundation
 final class GraphEncoding {
     /// A model that was met.
     private struct Entry {
-        let type: Any.Type
-        let value: Any
+        let value: any Encodable
         let record: CKRecord
         var owner: CKRecord.ID?
     }
 
     /// A model whose record refers to its owner, which must come first.
     private struct Child {
-        let model: any CloudKitModel
+        let node: GraphNode
         let owner: CKRecord.ID
         let relation: CloudKitField.Relation?
         let position: Int?
@@ -24,6 +23,9 @@ final class GraphEncoding {
 
     /// Where the files of assets are written.
     let assets: AssetFolder
+
+    /// What makes a record of a value, where models do not; nil where they do.
+    let dialect: (any GraphDialect)?
 
     private let userInfo: [CodingUserInfoKey: any Sendable]
     private let known: [CKRecord.ID: CKRecord]
@@ -44,8 +46,10 @@ final class GraphEncoding {
         zoneID: CKRecordZone.ID,
         userInfo: [CodingUserInfoKey: any Sendable],
         known: some Sequence<CKRecord>,
-        assets: AssetFolder
+        assets: AssetFolder,
+        dialect: (any GraphDialect)? = nil
     ) {
+        self.dialect = dialect
         self.zoneID = zoneID
         self.assets = assets
         self.userInfo = userInfo
@@ -74,7 +78,7 @@ final class GraphEncoding {
     // MARK: Models
 
     /// Encodes the root, and whatever it leads to.
-    func encodeRoot(_ root: some CloudKitModel) throws -> CKRecord.ID {
+    func encodeRoot(_ root: GraphNode) throws -> CKRecord.ID {
         let rootID = try encode(root, at: .root)
         // Children may have children: the list grows while it is worked off.
         var next = 0
@@ -85,14 +89,11 @@ final class GraphEncoding {
         return rootID
     }
 
-    /// Encodes a model, unless it was met before.
-    func encode<Model: CloudKitModel>(
-        _ model: Model,
-        at location: CodingLocation
-    ) throws -> CKRecord.ID {
-        let recordID = try Self.identity(of: model, in: zoneID, at: location)
+    /// Encodes a node, unless it was met before.
+    func encode(_ node: GraphNode, at location: CodingLocation) throws -> CKRecord.ID {
+        let recordID = try Self.identity(of: node, in: zoneID, at: location)
         if let entry = entries[recordID] {
-            try check(model, is: entry, recordID, location)
+            try check(node, is: entry, recordID, location)
             return recordID
         }
         depth += 1
@@ -102,99 +103,96 @@ final class GraphEncoding {
                 .tooDeep,
                 "models are nested more than \(Self.deepest) deep; break the chain with a "
                     + "CloudKitReference",
-                type: Model.recordType,
+                type: node.recordType,
                 id: recordID,
                 path: location.path
             )
         }
-        let (record, baseline) = try record(for: model, recordID, location)
-        entries[recordID] = Entry(type: Model.self, value: model, record: record)
+        let (record, baseline) = try record(for: node, recordID, location)
+        entries[recordID] = Entry(value: node.value, record: record)
         let encoding = RecordEncoding(
             record: record,
             baseline: baseline,
             forms: .native,
             userInfo: userInfo,
-            options: Model.fields.byKey,
+            options: node.fields,
             graph: self,
             location: location
         )
-        try encode(model, encoding)
+        try encode(node, encoding)
         records.append(record)
         return recordID
     }
 
-    private func encode<Model: CloudKitModel>(
-        _ model: Model,
-        _ encoding: RecordEncoding
-    ) throws {
+    private func encode(_ node: GraphNode, _ encoding: RecordEncoding) throws {
+        func failure(
+            _ message: String,
+            _ path: [any CodingKey],
+            _ underlying: (any Error)?
+        ) -> CloudKitGraphError {
+            CloudKitGraphError(
+                .notEncodable,
+                message,
+                type: node.recordType,
+                id: encoding.record.recordID,
+                path: path,
+                underlying: underlying
+            )
+        }
         do {
-            try model.encode(to: encoding)
+            try node.value.encode(to: encoding)
             try encoding.finish()
         } catch let error as CloudKitGraphError {
             throw error
         } catch EncodingError.invalidValue(_, let context) {
-            throw CloudKitGraphError(
-                .notEncodable,
-                context.debugDescription,
-                type: Model.recordType,
-                id: encoding.record.recordID,
-                path: context.codingPath,
-                underlying: context.underlyingError
-            )
+            throw failure(context.debugDescription, context.codingPath, context.underlyingError)
         } catch {
-            throw CloudKitGraphError(
-                .notEncodable,
-                "\(error)",
-                type: Model.recordType,
-                id: encoding.record.recordID,
-                path: encoding.codingPath,
-                underlying: error
-            )
+            throw failure("\(error)", encoding.codingPath, error)
         }
     }
 
-    /// The identity of a model's record.
-    static func identity<Model: CloudKitModel>(
-        of model: Model,
+    /// The identity of a node's record.
+    static func identity(
+        of node: GraphNode,
         in zoneID: CKRecordZone.ID,
         at location: CodingLocation
     ) throws -> CKRecord.ID {
-        let name = model.recordName
         let problem =
-            FieldName.isIdentifier(Model.recordType)
-            ? FieldName.problem(recordName: name)
-            : "\(Model.recordType) cannot be a record type: state a recordType of letters, digits "
-                + "and underscores"
+            FieldName.isIdentifier(node.recordType)
+            ? FieldName.problem(recordName: node.recordName)
+            : "\(node.recordType) cannot be a record type: state one of letters, digits and "
+                + "underscores"
         if let problem {
             throw CloudKitGraphError(
                 .invalidName,
                 problem,
-                type: Model.recordType,
+                type: node.recordType,
                 id: nil,
                 path: location.path
             )
         }
-        return CKRecord.ID(recordName: name, zoneID: zoneID)
+        return CKRecord.ID(recordName: node.recordName, zoneID: zoneID)
     }
 
-    /// The record that a model goes into: a copy of the known one, or a new one.
-    private func record<Model: CloudKitModel>(
-        for model: Model,
+    /// The record that a node goes into: a copy of the known one, or a new one.
+    private func record(
+        for node: GraphNode,
         _ recordID: CKRecord.ID,
         _ location: CodingLocation
     ) throws -> (CKRecord, RecordEncoding.Baseline) {
-        let archived = try (model as? any CloudKitRecordRepresentable)?.cloudKitSystemFields.map {
+        let represented = node.value as? any CloudKitRecordRepresentable
+        let archived = try represented?.cloudKitSystemFields.map {
             try SystemFieldsArchive.record(from: $0)
         }
         guard let old = known[recordID] ?? archived else {
             isNew.insert(recordID)
-            return (CKRecord(recordType: Model.recordType, recordID: recordID), .none)
+            return (CKRecord(recordType: node.recordType, recordID: recordID), .none)
         }
-        guard old.recordType == Model.recordType, old.recordID == recordID else {
+        guard old.recordType == node.recordType, old.recordID == recordID else {
             throw CloudKitGraphError(
                 .unexpectedType,
                 "the known record is \(old.recordID.recordName) of type \(old.recordType)",
-                type: Model.recordType,
+                type: node.recordType,
                 id: recordID,
                 path: location.path
             )
@@ -206,19 +204,19 @@ final class GraphEncoding {
     }
 
     /// Two paths to one record must lead to the same value.
-    private func check<Model: CloudKitModel>(
-        _ model: Model,
+    private func check(
+        _ node: GraphNode,
         is entry: Entry,
         _ recordID: CKRecord.ID,
         _ location: CodingLocation
     ) throws {
         let problem: String? =
-            if entry.type != Model.self, !(entry.value is Model) {
+            if entry.record.recordType != node.recordType {
                 """
-                \(entry.type) and \(Model.self) have the same record name; names are unique in a \
+                a \(entry.record.recordType) has the same record name; names are unique in a \
                 zone, across types
                 """
-            } else if !Self.isSame(entry.value, model) {
+            } else if !Self.isSame(entry.value, node.value) {
                 "two values with this record name differ; they would be one record"
             } else {
                 nil
@@ -227,7 +225,7 @@ final class GraphEncoding {
             throw CloudKitGraphError(
                 .identityClash,
                 problem,
-                type: Model.recordType,
+                type: node.recordType,
                 id: recordID,
                 path: location.path
             )
@@ -236,8 +234,8 @@ final class GraphEncoding {
 
     /// Whether two values are one: the same instance, or equal where that can be asked.
     private static func isSame(_ old: Any, _ new: Any) -> Bool {
-        if type(of: new) is AnyClass { return (old as AnyObject) === (new as AnyObject) }
-        guard let new = new as? any Equatable else { return true }
+        if type(of: new) is AnyClass, (old as AnyObject) === (new as AnyObject) { return true }
+        guard let new = new as? any Equatable else { return !(type(of: new) is AnyClass) }
         return equals(new, old)
     }
 
@@ -249,7 +247,7 @@ final class GraphEncoding {
 
     /// Notes a model whose record refers to its owner; it is encoded after the owner.
     func addChild(
-        _ model: any CloudKitModel,
+        _ node: GraphNode,
         owner: CKRecord.ID,
         relation: CloudKitField.Relation?,
         position: Int?,
@@ -257,7 +255,7 @@ final class GraphEncoding {
     ) {
         children.append(
             Child(
-                model: model,
+                node: node,
                 owner: owner,
                 relation: relation,
                 position: position,
@@ -267,7 +265,7 @@ final class GraphEncoding {
     }
 
     private func encode(_ child: Child) throws {
-        let recordID = try encode(child.model, at: child.location)
+        let recordID = try encode(child.node, at: child.location)
         guard let record = entries[recordID]?.record else { return }
         if case .children(let field, let action, let isHierarchy) = child.relation {
             if let owner = entries[recordID]?.owner, owner != child.owner {

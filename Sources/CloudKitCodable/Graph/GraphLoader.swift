@@ -26,8 +26,19 @@ struct GraphLoader {
         _ type: any CloudKitModel.Type,
         _ rootID: CKRecord.ID
     ) async throws -> [CKRecord] {
-        var level: [Target] = [(rootID, type)]
         visited.insert(rootID)
+        return try await load([(rootID, type)])
+    }
+
+    /// The records that a record at hand leads to, whatever their types, and the record itself.
+    mutating func load(from root: CKRecord) async throws -> [CKRecord] {
+        visited.insert(root.recordID)
+        add(root)
+        return try await load(references(in: root, nil))
+    }
+
+    private mutating func load(_ targets: [Target]) async throws -> [CKRecord] {
+        var level = targets
         while !level.isEmpty {
             let fetched = try await fetch(level)
             var next = fetched.flatMap { references(in: $0.record, $0.type) }

@@ -36,6 +36,7 @@ public struct CloudKitField: Sendable, Equatable {
     /// `_asset` behind it.
     ///
     /// - Parameter size: The largest number of bytes that stay in the record.
+    /// - Returns: What is special about the property.
     public static func asset(above size: Int) -> CloudKitField {
         CloudKitField(storage: .asset(above: max(0, size)))
     }
@@ -61,6 +62,7 @@ public struct CloudKitField: Sendable, Equatable {
     ///   - action: `.deleteSelf` deletes this record when a model it refers to is deleted.
     ///   - isHierarchy: Whether this record becomes the `parent` of the models' records, so that
     ///     sharing it shares them.
+    /// - Returns: What is special about the property.
     public static func reference(
         _ action: CKRecord.ReferenceAction,
         isHierarchy: Bool = false
@@ -79,6 +81,7 @@ public struct CloudKitField: Sendable, Equatable {
     ///   - action: `.deleteSelf` deletes the models when this record is deleted.
     ///   - isHierarchy: Whether this record becomes the `parent` of the models' records, so that
     ///     sharing it shares them.
+    /// - Returns: What is special about the property.
     public static func children(
         via field: String,
         _ action: CKRecord.ReferenceAction = .deleteSelf,

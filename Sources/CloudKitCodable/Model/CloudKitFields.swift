@@ -12,6 +12,9 @@
 public struct CloudKitFields: Sendable, ExpressibleByDictionaryLiteral {
     private(set) var byKey: [String: CloudKitField]
 
+    /// The table of models of which nothing is special.
+    static let nothing: CloudKitFields = [:]
+
     /// Makes the table; of two entries for one key the later holds.
     public init(dictionaryLiteral elements: (any CodingKey, CloudKitField)...) {
         byKey = Dictionary(

@@ -31,10 +31,10 @@ public protocol CloudKitModel: Codable {
 
 extension CloudKitModel {
     /// The name of the Swift type.
-    public static var recordType: CKRecord.RecordType { String(describing: Self.self) }
+    public static var recordType: CKRecord.RecordType { TypeTraits.of(Self.self).name }
 
     /// Nothing special.
-    public static var fields: CloudKitFields { [:] }
+    public static var fields: CloudKitFields { .nothing }
 }
 
 extension CloudKitModel where Self: Identifiable, ID == String {

@@ -29,7 +29,7 @@ public protocol CloudKitRecordRepresentable {
 
 extension CloudKitRecordRepresentable {
     /// The name of the Swift type.
-    public var cloudKitRecordType: String { String(describing: type(of: self)) }
+    public var cloudKitRecordType: String { TypeTraits.of(type(of: self)).name }
 
     /// A new UUID on every access.
     public var cloudKitIdentifier: String { UUID().uuidString }

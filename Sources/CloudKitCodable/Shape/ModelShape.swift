@@ -22,8 +22,10 @@ struct ModelShape: Sendable {
     /// The properties in the order in which they were asked for.
     let properties: [Property]
 
-    /// Whether `init(from:)` came to its end. It does not when a type takes no placeholder: an
-    /// enumeration, say, that has no case for an empty string and does not list its cases.
+    /// Whether all properties are known.
+    ///
+    /// They are not when a type takes no placeholder, and so ends `init(from:)`: an enumeration,
+    /// say, that has no case for an empty string and does not list its cases.
     let isComplete: Bool
 
     private static let known = Mutex<[ObjectIdentifier: ModelShape]>([:])

@@ -17,18 +17,10 @@ enum FieldKind: Sendable {
     case set
     case other
 
-    private static let known = Mutex<[ObjectIdentifier: FieldKind]>([:])
-
     /// What a type is.
-    static func of(_ type: Any.Type) -> FieldKind {
-        let identifier = ObjectIdentifier(type)
-        if let kind = known.withLock({ $0[identifier] }) { return kind }
-        let kind = classify(type)
-        known.withLock { $0[identifier] = kind }
-        return kind
-    }
+    static func of(_ type: Any.Type) -> FieldKind { TypeTraits.of(type).kind }
 
-    private static func classify(_ type: Any.Type) -> FieldKind {
+    fileprivate static func classify(_ type: Any.Type) -> FieldKind {
         if type is any CloudKitModel.Type { return .model }
         if type is any ModelList.Type { return .modelList }
         if type is any NativeField.Type { return .nativeField }
@@ -40,6 +32,33 @@ enum FieldKind: Sendable {
         if type is any EncodableList.Type { return .list }
         if type is any EncodableSet.Type { return .set }
         return .other
+    }
+}
+
+/// What the coders ask of a type, found out once.
+struct TypeTraits: Sendable {
+    /// What the type is as a field.
+    let kind: FieldKind
+
+    /// The type's name, which takes long to make.
+    let name: String
+
+    /// Whether its values say themselves which record they are.
+    let isRepresentable: Bool
+
+    private static let known = Mutex<[ObjectIdentifier: TypeTraits]>([:])
+
+    /// The traits of a type.
+    static func of(_ type: Any.Type) -> TypeTraits {
+        let identifier = ObjectIdentifier(type)
+        if let traits = known.withLock({ $0[identifier] }) { return traits }
+        let traits = TypeTraits(
+            kind: FieldKind.classify(type),
+            name: String(describing: type),
+            isRepresentable: type is any CloudKitRecordRepresentable.Type
+        )
+        known.withLock { $0[identifier] = traits }
+        return traits
     }
 }
 
@@ -81,6 +100,21 @@ protocol EncodableList {
 extension Array: EncodableList where Element: Encodable {
     var elementType: Any.Type { Element.self }
     var elements: [any Encodable] { self }
+}
+
+/// An array of values that can be decoded, whatever their type.
+protocol DecodableList {
+    static var elementType: any Decodable.Type { get }
+    static func list(of values: [Any]) -> Self?
+}
+
+extension Array: DecodableList where Element: Decodable {
+    static var elementType: any Decodable.Type { Element.self }
+
+    static func list(of values: [Any]) -> [Element]? {
+        let elements = values.compactMap { $0 as? Element }
+        return elements.count == values.count ? elements : nil
+    }
 }
 
 /// A set of values that can be encoded, whatever their type.

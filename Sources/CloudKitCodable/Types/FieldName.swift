@@ -29,13 +29,22 @@ enum FieldName {
     static func isIdentifier(_ name: String) -> Bool {
         var name = name
         return name.withUTF8 { bytes in
-            guard let first = bytes.first, bytes.count <= 255, isLetter(first) else { return false }
-            for byte in bytes where !(isLetter(byte) || isDigit(byte) || byte == 0x5F) {
-                return false
+            guard let first = bytes.first, first | 0x20 >= 0x61, first | 0x20 <= 0x7A,
+                bytes.count <= 255
+            else { return false }
+            for byte in bytes {
+                let set = byte < 64 ? digits : letters
+                if byte >= 128 || (set &>> UInt64(byte & 63)) & 1 == 0 { return false }
             }
             return true
         }
     }
+
+    /// The digits among the first 64 characters, a bit for each.
+    private static let digits: UInt64 = 0x03FF_0000_0000_0000
+
+    /// The letters and the underscore among the next 64.
+    private static let letters: UInt64 = 0x07FF_FFFE_87FF_FFFE
 
     /// Why a name cannot be a record's; nil when it can.
     static func problem(recordName name: String) -> String? {
@@ -45,13 +54,5 @@ enum FieldName {
         if bytes.first == 0x5F { return "a record name that starts with _ is reserved" }
         if bytes.contains(where: { $0 >= 0x80 }) { return "a record name is ASCII" }
         return nil
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (0x61...0x7A).contains(byte | 0x20)
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte)
     }
 }

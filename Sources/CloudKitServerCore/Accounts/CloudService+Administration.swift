@@ -57,6 +57,8 @@ extension CloudService {
     ///   - container: The container's identifier.
     ///   - name: The user's given name, or a given and a family name.
     ///   - emailAddress: The address by which others find the user.
+    /// - Returns: The user with its record name.
+    /// - Throws: `StorageError`.
     public func addUser(
         container: String,
         name: String,
@@ -95,6 +97,7 @@ extension CloudService {
     ///   - apiToken: The API token that the client uses beside it.
     ///   - environment: The environment of the API token.
     /// - Returns: The token; the storage keeps a hash only.
+    /// - Throws: `RequestError` with `NOT_FOUND` for an API token or a user of another container.
     public func addWebAuthToken(
         user: ServiceUser,
         apiToken: String,

@@ -26,6 +26,7 @@ public protocol AssetStorage: Sendable {
     /// - Parameters:
     ///   - milliseconds: The time, since 1970-01-01 UTC.
     ///   - isNeeded: Whether anything refers to a checksum.
+    /// - Throws: `StorageError`, or what `isNeeded` throws.
     func removeAssets(
         olderThan milliseconds: Int64,
         unless isNeeded: @Sendable (_ checksum: [UInt8]) async throws -> Bool

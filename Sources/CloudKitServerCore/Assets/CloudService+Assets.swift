@@ -88,6 +88,7 @@ extension CloudService {
     /// Opens the bytes behind a download URL.
     ///
     /// - Parameter token: The token of `AssetRoute.download`.
+    /// - Returns: The bytes, read as they are asked for.
     /// - Throws: `RequestError` with `NOT_FOUND` for a token that was not made here or is too old.
     @concurrent
     public func openAsset(token: String) async throws(RequestError) -> AssetContents {

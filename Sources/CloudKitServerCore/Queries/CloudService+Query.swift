@@ -7,7 +7,89 @@ import Foundation
 #endif
 
 extension CloudService {
+    /// `records/query`: records that satisfy all filters, in order, page by page.
     func queryRecords(_ call: Call) async throws -> Data {
-        throw RequestError(.notFound, reason: "not yet")
+        let request = try call.message(QueryRecordsRequest.self)
+        let links = try await links(call.request.baseURL, now: call.now)
+        return try await storage.read { [schemas] reader in
+            let directory = ZoneDirectory(call: call, reader: reader)
+            let zones = try Self.zones(of: request, directory)
+            let query = try CompiledQuery(
+                request.query,
+                in: schemas.schema(of: call.environment, reader)
+            )
+            let fingerprint = QueryCursor.fingerprint(request.query, zones)
+            let start = try request.continuationMarker.map {
+                try QueryCursor($0, with: links.seal, fingerprint)
+            }
+            let plan =
+                try start.map { QueryPlan(query, choice: $0.driver) }
+                ?? QueryPlan.best(for: query, in: zones, reader)
+            var run = QueryRun(
+                query: query,
+                plan: plan,
+                reader: reader,
+                permissions: RecordPermissions(scope: call.path.database, caller: call.caller),
+                limit: Self.pageSize(request.resultsLimit),
+                start: start
+            )
+            try run.run(in: zones)
+            let page = run.page
+            var writer = JSONWriter(capacity: 16 * 1024)
+            writer.openObject()
+            try Self.write(page.results, of: request, call, links, to: &writer)
+            writer.member(
+                "continuationMarker",
+                page.next?.sealed(by: links.seal, fingerprint)
+            )
+            Self.writeSyncToken(of: zones, call, links.seal, to: &writer)
+            writer.closeObject()
+            return writer.data
+        }
+    }
+
+    private static func zones(
+        of request: QueryRecordsRequest,
+        _ directory: ZoneDirectory
+    ) throws -> [ZoneView] {
+        if request.zoneID == nil, request.zoneWide == true { return try directory.zones() }
+        return [try directory.zone(request.zoneID ?? .defaultZone)]
+    }
+
+    private static func write(
+        _ results: ArraySlice<QueryRun.Result>,
+        of request: QueryRecordsRequest,
+        _ call: Call,
+        _ links: AssetLinks,
+        to writer: inout JSONWriter
+    ) throws {
+        writer.key("records")
+        writer.openArray()
+        for result in results {
+            let answer = RecordAnswer(
+                zone: result.zone,
+                namesZone: !result.zone.isDefault,
+                numbersAsStrings: request.numbersAsStrings ?? false,
+                namesTypeOfTombstones: false,
+                links: links
+            )
+            try answer.write(result.record, desiredKeys: request.desiredKeys, to: &writer)
+        }
+        writer.closeArray()
+    }
+
+    /// Writes the zone's newest change token where the client asks for it in the URL, as iCloud's
+    /// own web apps do.
+    static func writeSyncToken(
+        of zones: [ZoneView],
+        _ call: Call,
+        _ seal: TokenSeal,
+        to writer: inout JSONWriter
+    ) {
+        guard call.parameters.isTrue("getCurrentSyncToken"), zones.count == 1,
+            let zone = zones.first, !zone.isDefault
+        else { return }
+        let token = zone.syncToken(after: zone.zone.headSequence)
+        writer.member("syncToken", token.sealed(by: seal, for: .zoneChanges))
     }
 }

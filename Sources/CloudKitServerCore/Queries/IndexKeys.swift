@@ -16,7 +16,8 @@ struct IndexKeys {
 
     /// All entries of a record, each once.
     func entries(of record: StoredRecord, _ fields: RecordFields) -> [IndexEntry] {
-        var entries: [IndexEntry] = []
+        let name = IndexKey.text(record.name)
+        var entries = [IndexEntry(index: type.nameIndex, key: name, record: record.id)]
         for (name, field) in type.indexedFields {
             let value = value(name, of: record, fields)
             if !field.indexes.isDisjoint(with: .values) {
@@ -44,7 +45,8 @@ struct IndexKeys {
         return SystemField(name: name).flatMap { record.value(of: $0) }
     }
 
-    private static func keys(of value: WireValue?, _ type: FieldType) -> [Data] {
+    /// The keys of a value in its field's index: one, or one for each element of a list.
+    static func keys(of value: WireValue?, _ type: FieldType) -> [Data] {
         guard case .list(let values, _) = value else {
             if type.isList { return [] }
             return [value.flatMap(IndexKey.of) ?? IndexKey.missing]

@@ -35,7 +35,7 @@ extension CloudService {
                     writer.itemError(Self.notFound(item.recordName))
                     continue
                 }
-                let type = schema.types[record.type] ?? RecordTypeSchema()
+                let type = schema.types[record.type] ?? RecordTypeSchema(number: 0)
                 guard permissions.mayRead(type, creator: record.created.user) else {
                     let reason = "READ operation not permitted on '\(record.name)'"
                     writer.itemError(RecordFailure(.accessDenied, reason).item(record.name))
@@ -45,6 +45,7 @@ extension CloudService {
                 try answer.write(record, desiredKeys: keys, to: &writer)
             }
             writer.closeArray()
+            Self.writeSyncToken(of: [zone], call, links.seal, to: &writer)
             writer.closeObject()
             return writer.data
         }

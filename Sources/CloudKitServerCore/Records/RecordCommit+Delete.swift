@@ -55,7 +55,7 @@ extension RecordCommit {
     /// Turns a record into its tombstone.
     private mutating func bury(_ record: StoredRecord) throws {
         let fields = try RecordFields(stored: record.fields)
-        let type = rules.schema.types[record.type] ?? RecordTypeSchema()
+        let type = rules.schema.types[record.type] ?? RecordTypeSchema(number: 0)
         for entry in IndexKeys(type).entries(of: record, fields) {
             try writer.removeEntry(entry, in: record.zone)
         }

@@ -118,7 +118,7 @@ extension RecordCommit {
         } else {
             try writer.updateRecord(row)
         }
-        let type = rules.schema.types[row.type] ?? RecordTypeSchema()
+        let type = rules.schema.types[row.type] ?? RecordTypeSchema(number: 0)
         let new = IndexKeys(type).entries(of: row, fields)
         if let existing, let before {
             let old = IndexKeys(type).entries(of: existing, before)

@@ -41,13 +41,13 @@ struct Schema: Hashable, Sendable, Codable {
 
     /// Adds a type that a save made necessary.
     mutating func addType(_ name: String, indexesSystemFields: Bool) {
-        var type = RecordTypeSchema()
+        var type = RecordTypeSchema(number: takeNumber())
         if indexesSystemFields {
             for field in SystemField.allCases where field != .share && field != .parent {
                 type.fields[field.schemaName] = FieldSchema(
                     FieldType(field.type),
                     indexes: .values,
-                    number: takeNumber()
+                    number: field == .recordName ? type.number : takeNumber()
                 )
             }
         }

@@ -10,6 +10,15 @@ import Foundation
 struct SchemaRules: Sendable {
     private(set) var schema: Schema
     private(set) var isChanged = false
+    /// Indexes that records saved before do not stand in yet.
+    private(set) var newIndexes: [NewIndex] = []
+
+    /// An index on the values of a field that was added just now.
+    struct NewIndex: Hashable, Sendable {
+        var index: Int64
+        var type: String
+    }
+
     let environment: StoredEnvironment
     let configuration: ServiceConfiguration
 
@@ -32,9 +41,12 @@ struct SchemaRules: Sendable {
                     + "it: RECORD TYPE \(name) (…)"
             )
         }
+        guard configuration.growsSchema else {
+            throw RecordFailure(.badRequest, "Did not find record type: \(name)")
+        }
         schema.addType(name, indexesSystemFields: configuration.indexesSystemFields)
         isChanged = true
-        return schema.types[name] ?? RecordTypeSchema()
+        return schema.types[name] ?? RecordTypeSchema(number: 0)
     }
 
     /// A field as it is stored, converted where the schema says so; nil when it is cleared.
@@ -75,6 +87,9 @@ struct SchemaRules: Sendable {
                     + "deploy a schema that has it: \(key) \(fieldType.schemaText)"
             )
         }
+        guard configuration.growsSchema else {
+            throw RecordFailure(.badRequest, "Field \(key) not found in \(type)")
+        }
         isChanged = true
         let number = schema.takeNumber()
         schema.types[type]?.fields[key] = FieldSchema(
@@ -83,6 +98,7 @@ struct SchemaRules: Sendable {
             indexes: isEncrypted ? [] : FieldSchema.everyIndex(for: fieldType),
             number: number
         )
+        if !fieldType.isList { newIndexes.append(NewIndex(index: number * 2, type: type)) }
     }
 
     private func checkEncryption(
@@ -181,8 +197,18 @@ struct SchemaRules: Sendable {
         }
     }
 
-    /// Writes the schema that grew.
+    /// Writes the schema that grew, and enters the older records into its new indexes as having no
+    /// value, so that an order by the new field shows them too.
     func save(version: Int64, _ writer: any StorageWriter) throws {
+        for new in newIndexes {
+            guard let type = schema.types[new.type] else { continue }
+            try writer.addMissingEntries(
+                index: new.index,
+                key: IndexKey.missing,
+                for: type.nameIndex,
+                environment.id
+            )
+        }
         try writer.setSchema(environment.id, version: version, schema.encoded())
     }
 }

@@ -17,18 +17,23 @@ public struct ServiceConfiguration: Sendable {
     /// `false` to meet that refusal before iCloud shows it.
     public var indexesSystemFields: Bool
 
+    /// Whether a save in development makes the types and fields that it needs.
+    public var growsSchema: Bool
+
     /// Makes a configuration; every default is the service's own limit.
     public init(
         assetBytes: Int = Limits.assetBytes,
         requestBodyBytes: Int = Limits.requestBodyBytes,
         webTokenSeconds: Int64 = 14 * 24 * 60 * 60,
         downloadSeconds: Int64 = 24 * 60 * 60,
-        indexesSystemFields: Bool = true
+        indexesSystemFields: Bool = true,
+        growsSchema: Bool = true
     ) {
         self.assetBytes = assetBytes
         self.requestBodyBytes = requestBodyBytes
         self.webTokenSeconds = webTokenSeconds
         self.downloadSeconds = downloadSeconds
         self.indexesSystemFields = indexesSystemFields
+        self.growsSchema = growsSchema
     }
 }

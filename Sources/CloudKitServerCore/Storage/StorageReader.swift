@@ -47,6 +47,8 @@ public protocol StorageReader {
     func zone(_ id: RowID<StoredZone>) throws -> StoredZone?
     /// The live zones of a database, by name.
     func zones(_ database: RowID<StoredDatabase>) throws -> [StoredZone]
+    /// The live zones of all databases of an environment, by row.
+    func zones(_ environment: RowID<StoredEnvironment>) throws -> [StoredZone]
     /// Zones whose newest change came after a number, in that order; deleted ones too.
     func changedZones(
         _ database: RowID<StoredDatabase>,

@@ -59,8 +59,22 @@ public protocol StorageWriter: StorageReader {
     func addEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws
     /// Removes an index entry if it is there.
     func removeEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws
-    /// Removes every entry of an index in all zones.
-    func removeEntries(index: Int64) throws
+    /// Removes every entry of an index in an environment.
+    func removeEntries(index: Int64, _ environment: RowID<StoredEnvironment>) throws
+    /// Adds an entry for every record of an environment that stands in one index and not in another.
+    ///
+    /// - Parameters:
+    ///   - index: The index to add to.
+    ///   - key: The key of the new entries.
+    ///   - known: The index that has all the records.
+    ///   - environment: The environment.
+    /// - Throws: `StorageError`.
+    func addMissingEntries(
+        index: Int64,
+        key: Data,
+        for known: Int64,
+        _ environment: RowID<StoredEnvironment>
+    ) throws
     /// Adds a reference.
     func addReference(_ reference: StoredReference, in zone: RowID<StoredZone>) throws
     /// Removes the references that a record holds.

@@ -1,6 +1,12 @@
 import CloudKitServerCore
 import GRDB
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension SQLiteConnection {
     func entries(_ scan: IndexScan) throws -> [IndexEntry] {
         let (condition, arguments) = Self.condition(scan)
@@ -38,9 +44,36 @@ extension SQLiteConnection {
         )
     }
 
-    func removeEntries(index: Int64) throws {
-        try run("DELETE FROM indexEntry WHERE number = ?", [index])
+    func removeEntries(index: Int64, _ environment: RowID<StoredEnvironment>) throws {
+        try run(
+            "DELETE FROM indexEntry WHERE number = ? AND zone IN (\(Self.zonesOfEnvironment))",
+            [index, environment.rawValue]
+        )
     }
+
+    func addMissingEntries(
+        index: Int64,
+        key: Data,
+        for known: Int64,
+        _ environment: RowID<StoredEnvironment>
+    ) throws {
+        try run(
+            """
+            INSERT INTO indexEntry (zone, number, key, record)
+            SELECT zone, ?, ?, record FROM indexEntry
+            WHERE number = ? AND zone IN (\(Self.zonesOfEnvironment)) AND record NOT IN (
+                SELECT record FROM indexEntry
+                WHERE number = ? AND zone IN (\(Self.zonesOfEnvironment))
+            )
+            """,
+            [index, key, known, environment.rawValue, index, environment.rawValue]
+        )
+    }
+
+    private static let zonesOfEnvironment = """
+        SELECT zone.id FROM zone JOIN database ON database.id = zone.database
+        WHERE database.environment = ?
+        """
 
     private static func condition(_ scan: IndexScan) -> (String, [Argument]) {
         var condition = "zone = ? AND number = ?"

@@ -62,6 +62,19 @@ extension SQLiteConnection {
         )
     }
 
+    func zones(_ environment: RowID<StoredEnvironment>) throws -> [StoredZone] {
+        try all(
+            Self.selectZone
+                + """
+                 WHERE NOT isDeleted AND database IN (
+                    SELECT id FROM database WHERE environment = ?
+                ) ORDER BY id
+                """,
+            [environment.rawValue],
+            Self.zone
+        )
+    }
+
     func changedZones(
         _ database: RowID<StoredDatabase>,
         after sequence: Int64,

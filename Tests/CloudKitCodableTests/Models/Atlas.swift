@@ -41,11 +41,19 @@ extension Atlas {
                             comments: zone == 0 ? nil : "most of it",
                             coordinate: CLLocation(
                                 coordinate: CLLocationCoordinate2D(
-                                    latitude: Double(country), longitude: Double(zone)),
-                                altitude: 0, horizontalAccuracy: 0, verticalAccuracy: -1,
-                                timestamp: Date(timeIntervalSinceReferenceDate: 1000)))
-                    })
+                                    latitude: Double(country),
+                                    longitude: Double(zone)
+                                ),
+                                altitude: 0,
+                                horizontalAccuracy: 0,
+                                verticalAccuracy: -1,
+                                timestamp: Date(timeIntervalSinceReferenceDate: 1000)
+                            )
+                        )
+                    }
+                )
             },
-            source: Data("# tz zones\n".utf8))
+            source: Data("# tz zones\n".utf8)
+        )
     }
 }

@@ -26,12 +26,14 @@ final class MemorySource: CloudKitRecordSource {
                     return (
                         recordID, record.map { .success($0) } ?? .failure(CKError(.unknownItem))
                     )
-                })
+                }
+            )
         }
     }
 
     func records(
-        ofType recordType: CKRecord.RecordType, referringTo recordIDs: [CKRecord.ID],
+        ofType recordType: CKRecord.RecordType,
+        referringTo recordIDs: [CKRecord.ID],
         via field: CKRecord.FieldKey
     ) async throws -> [CKRecord] {
         log.withLock { $0.append(recordIDs.count) }

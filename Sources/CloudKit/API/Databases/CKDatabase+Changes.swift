@@ -3,19 +3,19 @@ extension CKDatabase {
     ///
     /// - Throws: `CKError.changeTokenExpired` when the token is too old: fetch from the beginning.
     public func databaseChanges(
-        since previousServerChangeToken: CKServerChangeToken?,
+        since changeToken: CKServerChangeToken?,
         resultsLimit: Int? = nil
     ) async throws -> (
         modifications: [CKDatabase.DatabaseChange.Modification],
         deletions: [CKDatabase.DatabaseChange.Deletion], changeToken: CKServerChangeToken,
         moreComing: Bool
     ) {
-        try await requests.databaseChanges(since: previousServerChangeToken, limit: resultsLimit)
+        try await requests.databaseChanges(since: changeToken, limit: resultsLimit)
     }
 
     /// Fetches a page of the zones that changed since a token; nil stands for the beginning.
     public func fetchDatabaseChanges(
-        since previousServerChangeToken: CKServerChangeToken?,
+        since changeToken: CKServerChangeToken?,
         resultsLimit: Int? = nil,
         completionHandler:
             @escaping @Sendable (
@@ -30,7 +30,7 @@ extension CKDatabase {
     ) {
         complete(completionHandler) { [requests] () async throws(CKError) in
             try await requests.databaseChanges(
-                since: previousServerChangeToken,
+                since: changeToken,
                 limit: resultsLimit
             )
         }
@@ -42,7 +42,7 @@ extension CKDatabase {
     /// - Throws: `CKError.changeTokenExpired` when the token is too old: fetch from the beginning.
     public func recordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID,
-        since previousServerChangeToken: CKServerChangeToken?,
+        since changeToken: CKServerChangeToken?,
         desiredKeys: [CKRecord.FieldKey]? = nil,
         resultsLimit: Int? = nil
     ) async throws -> (
@@ -53,7 +53,7 @@ extension CKDatabase {
     ) {
         try await requests.zoneChanges(
             in: zoneID,
-            since: previousServerChangeToken,
+            since: changeToken,
             desiredKeys: desiredKeys,
             limit: resultsLimit
         )
@@ -63,7 +63,7 @@ extension CKDatabase {
     /// beginning.
     public func fetchRecordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID,
-        since previousServerChangeToken: CKServerChangeToken?,
+        since changeToken: CKServerChangeToken?,
         desiredKeys: [CKRecord.FieldKey]? = nil,
         resultsLimit: Int? = nil,
         completionHandler:
@@ -83,7 +83,7 @@ extension CKDatabase {
         complete(completionHandler) { [requests] () async throws(CKError) in
             try await requests.zoneChanges(
                 in: zoneID,
-                since: previousServerChangeToken,
+                since: changeToken,
                 desiredKeys: desiredKeys,
                 limit: resultsLimit
             )

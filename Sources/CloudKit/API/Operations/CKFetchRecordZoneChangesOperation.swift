@@ -12,7 +12,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
 
     /// What is fetched of one zone's changes.
     @available(*, deprecated, renamed: "ZoneConfiguration")
-    public typealias ZoneOptions = CKFetchRecordZoneChangesConfiguration
+    public typealias ZoneOptions = ZoneConfiguration
 
     /// The zones, in the order in which they are fetched.
     public var recordZoneIDs: [CKRecordZone.ID]?

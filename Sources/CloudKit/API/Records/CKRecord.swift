@@ -123,6 +123,9 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     }
 
     /// The value of a field; setting nil clears it.
+    ///
+    /// Disfavored, so that the assignment of a value of a known type takes the typed way.
+    @_disfavoredOverload
     public subscript(key: FieldKey) -> (any __CKRecordObjCValue)? {
         get { plain[key]?.object }
         set { setObject(newValue, forKey: key) }
@@ -132,7 +135,21 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     ///
     /// - Important: Apple's framework ends the process when the type differs.
     public subscript<T: CKRecordValueProtocol>(key: FieldKey) -> T? {
+        // Callers of another module reach only the generic code; these make it look at the type
+        // once instead of at every step.
+        @_specialize(where T == String)
+        @_specialize(where T == Int)
+        @_specialize(where T == Double)
+        @_specialize(where T == Bool)
+        @_specialize(where T == Date)
+        @_specialize(where T == Data)
         get { plain[key]?.value(as: T.self) }
+        @_specialize(where T == String)
+        @_specialize(where T == Int)
+        @_specialize(where T == Double)
+        @_specialize(where T == Bool)
+        @_specialize(where T == Date)
+        @_specialize(where T == Data)
         set { self[field: key] = newValue.map { FieldValue(typed: $0) } }
     }
 
@@ -187,13 +204,14 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     }
 
     /// Writes all but the fields: identity, version, dates, users, parent and share.
-    public func encodeSystemFields(with coder: NSCoder) {
+    open func encodeSystemFields(with coder: NSCoder) {
         RecordArchive.encodeSystemFields(system, with: coder)
     }
 
     /// Reads a record that `encode(with:)` or `encodeSystemFields(with:)` wrote; nil when the
     /// archive holds none.
     public required init?(coder: NSCoder) {
+        coder.forgive()
         guard let contents = RecordArchive.decode(coder) else { return nil }
         system = contents.system
         plain = contents.plain

@@ -37,6 +37,7 @@ extension CKRecordKeyValueSetting {
     }
 
     /// The value of a field, whatever its type.
+    @_disfavoredOverload
     public subscript(key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)? {
         get { object(forKey: key) as? any CKRecordValueProtocol }
         set { setObject(newValue as? any __CKRecordObjCValue, forKey: key) }

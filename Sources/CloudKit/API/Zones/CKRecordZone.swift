@@ -75,6 +75,7 @@ open class CKRecordZone: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     /// Reads a zone; nil when its identity is missing.
     public required init?(coder: NSCoder) {
+        coder.forgive()
         guard let zoneID = coder.object(CKRecordZone.ID.self, forKey: "ZoneID") else { return nil }
         self.zoneID = zoneID
         let bits =

@@ -5,8 +5,16 @@ import Foundation
 extension NSCoder {
     /// Makes an unarchiver record an error where it would end the process; every `init(coder:)` of
     /// the module starts with it.
+    ///
+    /// Foundation allows that only before anything was read, and ends the process later; what says
+    /// so is not public. Where it cannot be found the unarchiver is left as it is.
     func forgive() {
-        (self as? NSKeyedUnarchiver)?.decodingFailurePolicy = .setErrorAndReturn
+        guard let unarchiver = self as? NSKeyedUnarchiver,
+            unarchiver.decodingFailurePolicy != .setErrorAndReturn,
+            let flags = Mirror(reflecting: unarchiver).descendant("_flags", "rawValue"),
+            let bits = UInt("\(flags)"), bits & 4 == 0
+        else { return }
+        unarchiver.decodingFailurePolicy = .setErrorAndReturn
     }
 
     /// Reads a string; nil when it is missing or something else.
@@ -19,14 +27,21 @@ extension NSCoder {
         _ type: Object.Type,
         forKey key: String
     ) -> Object? {
+        anything(forKey: key) as? Object
+    }
+
+    /// Reads whatever stands under a key, of any class that the module's archives hold.
+    ///
+    /// Foundation ends the process when it finds a class that was not expected, under every policy:
+    /// all are expected, and callers look at what came.
+    func anything(forKey key: String) -> Any? {
         guard containsValue(forKey: key) else { return nil }
-        return decodeObject(of: type, forKey: key)
+        return decodeObject(of: ArchiveNames.readable, forKey: key)
     }
 
     /// Reads an array of objects of a class; nil when it is missing or something else.
     func array<Object: NSObject & NSCoding>(of type: Object.Type, forKey key: String) -> [Object]? {
-        guard containsValue(forKey: key) else { return nil }
-        return decodeObject(of: [NSArray.self, type], forKey: key) as? [Object]
+        anything(forKey: key) as? [Object]
     }
 
     /// Reads an array of strings; nil when it is missing or something else.

@@ -19,6 +19,7 @@ enum RecordArchive {
         static let share = "ShareReference"
         static let plain = "swift-cloudkit.fields"
         static let encrypted = "swift-cloudkit.encryptedFields"
+        static let values = ".values"
         static let changed = ".changed"
     }
 
@@ -64,11 +65,12 @@ enum RecordArchive {
     // MARK: Fields
 
     private static func encode(_ store: FieldStore, forKey key: String, with coder: NSCoder) {
-        let values = NSMutableDictionary()
-        for field in store.allKeys {
-            if let value = store[field].flatMap(archivable) { values[field as NSString] = value }
+        // Not a dictionary: Foundation reads beyond memory in a broken one.
+        let fields = store.allKeys.compactMap { field in
+            store[field].flatMap(archivable).map { (field, $0) }
         }
-        coder.encode(values, forKey: key)
+        coder.encode(fields.map(\.0) as NSArray, forKey: key)
+        coder.encode(fields.map(\.1) as NSArray, forKey: key + Key.values)
         coder.encode(store.changedKeys as NSArray, forKey: key + Key.changed)
     }
 
@@ -88,33 +90,33 @@ enum RecordArchive {
         }
     }
 
-    private static let classes: [AnyClass] = [
-        NSDictionary.self, NSArray.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
-        NSURL.self, CKRecord.Reference.self, CKRecord.ID.self, CKRecordZone.ID.self,
-        CLLocation.self,
-    ]
-
     /// The fields under a key: none when an archive of system fields holds no such key, nil when
     /// what stands there cannot be read.
     private static func fields(forKey key: String, _ coder: NSCoder) -> FieldStore? {
-        guard coder.containsValue(forKey: key) else { return FieldStore() }
-        guard let archived = coder.decodeObject(of: classes, forKey: key) as? [String: Any] else {
-            return nil
+        guard coder.containsValue(forKey: key) else {
+            return applesFields(
+                forKey: key == Key.plain ? "ValueStore" : "EncryptedValueStore",
+                coder
+            )
         }
+        guard let names = coder.strings(forKey: key),
+            let objects = coder.anything(forKey: key + Key.values) as? [Any],
+            names.count == objects.count
+        else { return nil }
         var values: [CKRecord.FieldKey: FieldValue] = [:]
-        for (field, object) in archived {
+        for (field, object) in zip(names, objects) {
             guard let value = unarchived(object) else { return nil }
             values[field] = value
         }
         var store = FieldStore(serverValues: values)
-        if coder.containsValue(forKey: key + Key.changed) {
-            let changed = coder.decodeObject(
-                of: [NSArray.self, NSString.self],
-                forKey: key + Key.changed
-            )
-            store.markChanged(changed as? [String] ?? [])
-        }
+        store.markChanged(coder.strings(forKey: key + Key.changed) ?? [])
         return store
+    }
+
+    /// The fields in an archive made on an Apple platform.
+    private static func applesFields(forKey key: String, _ coder: NSCoder) -> FieldStore? {
+        guard coder.containsValue(forKey: key) else { return FieldStore() }
+        return coder.object(ArchivedValues.self, forKey: key)?.store
     }
 
     private static func unarchived(_ object: Any) -> FieldValue? {

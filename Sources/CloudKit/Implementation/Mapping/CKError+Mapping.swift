@@ -23,7 +23,7 @@ extension CKError {
         switch error {
         case .refused(let refusal, _):
             self.init(
-                Self.code(refusal.serverErrorCode),
+                Self.code(refusal),
                 message: Self.message(refusal.serverErrorCode, refusal.reason),
                 retryAfter: refusal.retryAfter,
                 cause: refusal
@@ -53,6 +53,12 @@ extension CKError {
     private static func message(_ code: ServerErrorCode, _ reason: String?) -> String {
         guard let reason else { return code.rawValue }
         return "\(reason) (\(code.rawValue))"
+    }
+
+    /// The native code of a refused request; a query names an unknown type only by its reason.
+    private static func code(_ refusal: RequestError) -> CKError.Code {
+        let isUnknownType = refusal.reason?.hasPrefix("Did not find record type") ?? false
+        return isUnknownType ? .unknownItem : code(refusal.serverErrorCode)
     }
 
     /// The native code of a service's code; `reference violation` and the like by their meaning.

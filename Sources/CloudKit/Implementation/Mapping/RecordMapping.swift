@@ -4,6 +4,7 @@ import Foundation
 /// Between records of the API and of the wire.
 struct RecordMapping: Sendable {
     let owners: OwnerMapping
+    let shares: ShareMapping
 
     // MARK: From the wire
 
@@ -30,10 +31,16 @@ struct RecordMapping: Sendable {
             let value = field.value?.native(owners: owners, home: zoneID, asset: asset)
             values[field.isEncrypted, default: [:]][key] = value
         }
-        return CKRecord(
+        let plain = FieldStore(serverValues: values[false] ?? [:])
+        let encrypted = FieldStore(serverValues: values[true] ?? [:])
+        guard type == CKRecord.SystemType.share else {
+            return CKRecord(system: system, plain: plain, encrypted: encrypted)
+        }
+        return CKShare(
             system: system,
-            plain: FieldStore(serverValues: values[false] ?? [:]),
-            encrypted: FieldStore(serverValues: values[true] ?? [:])
+            plain: plain,
+            encrypted: encrypted,
+            parts: shares.native(wire)
         )
     }
 
@@ -63,6 +70,9 @@ struct RecordMapping: Sendable {
             recordName: record.recordID.recordName,
             recordType: record.recordType
         )
+        if let share = record as? CKShare { wire.shareParts = shares.wire(share) }
+        // Participants are merged by nobody: a share is saved onto the version it comes from.
+        let policy = record is CKShare ? .ifServerRecordUnchanged : policy
         let type: RecordOperation.OperationType
         switch policy {
         case .ifServerRecordUnchanged where record.recordChangeTag == nil: type = .create

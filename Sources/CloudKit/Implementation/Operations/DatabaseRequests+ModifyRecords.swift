@@ -10,6 +10,7 @@ extension DatabaseRequests {
         _ modification: RecordModification
     ) async throws(CKError) -> RecordModification.Results {
         try modification.validate()
+        try modification.validateShares(in: scope)
         var results: RecordModification.Results = ([:], [:])
         guard !modification.saving.isEmpty || !modification.deleting.isEmpty else {
             return results

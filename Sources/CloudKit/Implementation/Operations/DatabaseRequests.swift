@@ -15,7 +15,15 @@ struct DatabaseRequests: Sendable {
         let owners: OwnerMapping
         let database: DatabaseScope
 
-        var records: RecordMapping { RecordMapping(owners: owners) }
+        var records: RecordMapping { RecordMapping(owners: owners, shares: shares) }
+
+        var shares: ShareMapping {
+            let isApples = client.url == WebClient.appleURL
+            return ShareMapping(
+                owners: owners,
+                linkBase: isApples ? "https://www.icloud.com" : client.url
+            )
+        }
     }
 
     /// The identity of the signed-in user's record.

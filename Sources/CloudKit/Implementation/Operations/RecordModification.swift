@@ -43,6 +43,29 @@ struct RecordModification: Sendable {
         }
     }
 
+    /// A new share travels with its root record, and lives in the private database.
+    ///
+    /// - Throws: `badDatabase` in the public database, `invalidArguments` without the root record.
+    func validateShares(in scope: CKDatabase.Scope) throws(CKError) {
+        for case let share as CKShare in saving {
+            guard scope != .public else {
+                throw CKError(
+                    .badDatabase,
+                    message: "The public database keeps no shares, as "
+                        + "\(share.recordID.recordName) is"
+                )
+            }
+            guard share.recordChangeTag == nil, let root = share.parts.rootRecordID,
+                !saving.contains(where: { $0.recordID.isEqual(root) })
+            else { continue }
+            throw CKError(
+                .invalidArguments,
+                message: "The new share \(share.recordID.recordName) is saved without its root "
+                    + "record \(root.recordName); save both with one operation"
+            )
+        }
+    }
+
     /// The parts of the modification, one for each zone, in the order of first appearance.
     var byZone: [(zoneID: CKRecordZone.ID, part: RecordModification)] {
         (saving.map(\.recordID) + deleting).byZone.map { zoneID, _ in

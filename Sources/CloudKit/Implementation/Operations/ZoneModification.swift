@@ -76,12 +76,13 @@ struct ZoneModification {
         for record in modification.saving {
             do {
                 if let failure = uploads.failures[record.recordID] { throw failure }
-                let operation = try context.records.operation(
+                var operation = try context.records.operation(
                     saving: record,
                     policy: modification.policy
                 ) { key, asset throws(UnsendableValue) in
                     try uploads.receipt(of: asset, in: record, field: key)
                 }
+                if isRootOfNewShare(record) { operation.record.createShortGUID = true }
                 try checkSize(of: operation.record)
                 records.append(record)
                 operations.append(operation)
@@ -90,6 +91,13 @@ struct ZoneModification {
             }
         }
         return (records, operations)
+    }
+
+    private func isRootOfNewShare(_ record: CKRecord) -> Bool {
+        modification.saving.contains { share in
+            guard let share = share as? CKShare, share.recordChangeTag == nil else { return false }
+            return share.parts.rootRecordID?.isEqual(record.recordID) ?? false
+        }
     }
 
     private func checkSize(of record: WireRecord) throws(CKError) {
@@ -137,6 +145,9 @@ struct ZoneModification {
         case .success(let wire):
             let mapping = context.records
             record.acknowledge { mapping.update(&$0, from: wire) }
+            if let share = record as? CKShare {
+                share.parts = mapping.shares.native(wire, previous: share.parts)
+            }
             modification.progress(record, 1)
             saveResults[record.recordID] = .success(record)
         case .failure(let error): saveResults[record.recordID] = .failure(CKError(error))

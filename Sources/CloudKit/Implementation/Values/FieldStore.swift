@@ -24,6 +24,8 @@ struct FieldStore {
     subscript(key: CKRecord.FieldKey) -> FieldValue? {
         get { slots[key]?.value }
         set {
+            // Most records have some ten fields: one allocation instead of four.
+            if slots.isEmpty { slots.reserveCapacity(12) }
             if let slot = slots.updateValue(Slot(value: newValue, isChanged: true), forKey: key),
                 !slot.isChanged, let value = slot.value
             {

@@ -1,0 +1,83 @@
+import BenchmarkHarness
+import CloudKitWebClient
+import Foundation
+import Hummingbird
+import Logging
+
+extension ServerBench {
+    /// Requests of one call, over as many connections as there are tasks.
+    private static let requests = 64
+    private static let tasks = 8
+
+    /// Lookups of one record.
+    func lookup() async throws -> Work {
+        let (body, url) = (try lookupBody(), url(.recordsLookup))
+        let note = RecordOperation(.forceReplace, NoteBatch.note("lookup", 1))
+        _ = try await client.modifyRecords(
+            ModifyRecordsRequest(
+                operations: [note],
+                zoneID: WireZoneID(zoneName: Self.zone)
+            ),
+            in: .private
+        )
+        return Work("lookup of one record over HTTP", units: Double(Self.requests)) {
+            try await concurrently { _ = try await post(body, to: url) }
+        }
+    }
+
+    /// A handler that takes the same request and gives an answer of the same size, ready made.
+    ///
+    /// The floor has no JSON, no tokens, no storage.
+    func plainHandler() async throws -> Work {
+        _ = try await lookup()
+        let body = try lookupBody()
+        let answer = ByteBuffer(bytes: try await post(body, to: url(.recordsLookup)))
+        let router = Router()
+        router.post("lookup") { request, _ in
+            _ = try await request.body.collect(upTo: 1 << 20)
+            return Response(
+                status: .ok,
+                headers: [.contentType: "application/json; charset=UTF-8"],
+                body: ResponseBody(byteBuffer: answer)
+            )
+        }
+        var logger = Logger(label: "floor")
+        logger.logLevel = .critical
+        let (ports, port) = AsyncStream<Int>.makeStream()
+        let application = Application(
+            router: router,
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { port.yield($0.localAddress?.port ?? 0) },
+            logger: logger
+        )
+        // Ends with the process.
+        Task { try await application.run() }
+        for await port in ports {
+            let url = "http://127.0.0.1:\(port)/lookup"
+            return Work("plain Hummingbird handler", units: Double(Self.requests)) {
+                try await concurrently { _ = try await post(body, to: url) }
+            }
+        }
+        throw BenchError(description: "The plain handler did not start")
+    }
+
+    private func lookupBody() throws -> Data {
+        try WireJSON.encode(
+            LookupRecordsRequest(
+                records: [.init(recordName: "lookup")],
+                zoneID: WireZoneID(zoneName: Self.zone)
+            )
+        )
+    }
+
+    private func concurrently(_ request: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<Self.tasks {
+                group.addTask {
+                    for _ in 0..<Self.requests / Self.tasks { try await request() }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}

@@ -1,0 +1,106 @@
+public import BenchmarkHarness
+import CloudKitServer
+import CloudKitServerCore
+import CloudKitWebClient
+import Foundation
+import Logging
+
+extension Area {
+    /// The server over HTTP on the loopback interface, with its data in a file and every write
+    /// durable. The client runs in the same process, for the subject and for the floor alike.
+    public static let server = Area(name: "server") {
+        let bench = try await ServerBench.start()
+        return [
+            .rate(
+                "modify-200",
+                .atLeast(0.5),
+                subject: try await bench.modify(),
+                floor: try await bench.rawInserts()
+            ),
+            .rate(
+                "lookup",
+                .atLeast(0.5),
+                subject: try await bench.lookup(),
+                floor: try await bench.plainHandler()
+            ),
+        ]
+    }
+}
+
+/// A server with one user, which lives as long as the process.
+struct ServerBench: Sendable {
+    static let zone = "Bench"
+
+    let client: WebClient
+    let directory: URL
+    let batch = NoteBatch(count: 200)
+
+    static func start() async throws -> ServerBench {
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("cloudkit-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        var logger = Logger(label: "bench")
+        logger.logLevel = .critical
+        let server = try CloudServer(
+            configuration: .init(directory: directory.path),
+            logger: logger
+        )
+        // Ends with the process, as the data in the temporary folder does.
+        Task { try await server.run() }
+        let service = server.service
+        let apiToken = try await service.addAPIToken(
+            container: "iCloud.bench",
+            environment: .development
+        )
+        let user = try await service.addUser(container: "iCloud.bench", name: "Ada")
+        let client = WebClient(
+            url: try await server.url(),
+            container: "iCloud.bench",
+            environment: .development,
+            credentials: WebCredentials(
+                apiToken: apiToken,
+                webAuthToken: try await service.addWebAuthToken(
+                    user: user,
+                    apiToken: apiToken,
+                    environment: .development
+                )
+            )
+        )
+        _ = try await client.modifyZones(
+            ModifyZonesRequest(operations: [.init(.create, WireZoneID(zoneName: zone))]),
+            in: .private
+        )
+        return ServerBench(client: client, directory: directory)
+    }
+
+    /// The URL of an endpoint with the tokens.
+    func url(_ endpoint: Endpoint) -> String {
+        let path = ServicePath(
+            container: client.container,
+            environment: client.environment,
+            database: .private,
+            endpoint: endpoint
+        )
+        let token =
+            (client.credentials.webAuthToken ?? "")
+            .addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        return "\(client.url)\(path)?ckAPIToken=\(client.credentials.apiToken)"
+            + "&ckWebAuthToken=\(token)"
+    }
+
+    /// Sends a request; anything but 200 ends the measurement.
+    func post(_ body: Data, to url: String) async throws -> Data {
+        let response = try await client.transport.send(
+            TransportRequest(method: "POST", url: url, body: body)
+        )
+        guard response.status == 200 else {
+            throw BenchError(description: String(decoding: response.body, as: UTF8.self))
+        }
+        return response.body
+    }
+}
+
+/// A request that the server did not answer as it should.
+struct BenchError: Error, CustomStringConvertible {
+    let description: String
+}

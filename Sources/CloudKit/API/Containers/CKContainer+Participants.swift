@@ -1,0 +1,136 @@
+extension CKContainer {
+    // MARK: One participant
+
+    /// Finds someone to invite, by e-mail address; the address need not have an account yet.
+    public func shareParticipant(
+        forEmailAddress emailAddress: String
+    ) async throws -> CKShare.Participant {
+        try await requests.participant(.init(emailAddress: emailAddress))
+    }
+
+    /// Finds someone to invite, by e-mail address.
+    public func fetchShareParticipant(
+        withEmailAddress emailAddress: String,
+        completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
+    ) {
+        complete(completionHandler) { [requests] () async throws(CKError) in
+            try await requests.participant(.init(emailAddress: emailAddress))
+        }
+    }
+
+    /// Finds someone to invite, by telephone number; the number need not have an account yet.
+    public func shareParticipant(
+        forPhoneNumber phoneNumber: String
+    ) async throws -> CKShare.Participant {
+        try await requests.participant(.init(phoneNumber: phoneNumber))
+    }
+
+    /// Finds someone to invite, by telephone number.
+    public func fetchShareParticipant(
+        withPhoneNumber phoneNumber: String,
+        completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
+    ) {
+        complete(completionHandler) { [requests] () async throws(CKError) in
+            try await requests.participant(.init(phoneNumber: phoneNumber))
+        }
+    }
+
+    /// Finds someone to invite, by user record.
+    ///
+    /// - Throws: `CKError.unknownItem` when there is no such user.
+    public func shareParticipant(
+        forUserRecordID userRecordID: CKRecord.ID
+    ) async throws -> CKShare.Participant {
+        try await requests.participant(.init(userRecordID: userRecordID))
+    }
+
+    /// Finds someone to invite, by user record.
+    public func fetchShareParticipant(
+        withUserRecordID userRecordID: CKRecord.ID,
+        completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
+    ) {
+        complete(completionHandler) { [requests] () async throws(CKError) in
+            try await requests.participant(.init(userRecordID: userRecordID))
+        }
+    }
+
+    // MARK: Several participants
+
+    /// Finds people to invite, by e-mail address; every address has an entry in the answer.
+    public func shareParticipants(
+        forEmailAddresses emails: [String]
+    ) async throws -> [String: Result<CKShare.Participant, any Error>] {
+        try await requests.participants(by: emails) { .init(emailAddress: $0) }
+    }
+
+    /// Finds people to invite, by e-mail address; every address has an entry in the answer.
+    public func fetchShareParticipants(
+        forEmailAddresses emails: [String],
+        completionHandler:
+            @escaping @Sendable (
+                Result<[String: Result<CKShare.Participant, any Error>], any Error>
+            ) -> Void
+    ) {
+        complete(completionHandler) { [requests] () async throws(CKError) in
+            try await requests.participants(by: emails) { .init(emailAddress: $0) }
+        }
+    }
+
+    /// Finds people to invite, by telephone number; every number has an entry in the answer.
+    public func shareParticipants(
+        forPhoneNumbers phoneNumbers: [String]
+    ) async throws -> [String: Result<CKShare.Participant, any Error>] {
+        try await requests.participants(by: phoneNumbers) { .init(phoneNumber: $0) }
+    }
+
+    /// Finds people to invite, by telephone number; every number has an entry in the answer.
+    public func fetchShareParticipants(
+        forPhoneNumbers phoneNumbers: [String],
+        completionHandler:
+            @escaping @Sendable (
+                Result<[String: Result<CKShare.Participant, any Error>], any Error>
+            ) -> Void
+    ) {
+        complete(completionHandler) { [requests] () async throws(CKError) in
+            try await requests.participants(by: phoneNumbers) { .init(phoneNumber: $0) }
+        }
+    }
+
+    /// Finds people to invite, by user record; every record has an entry in the answer.
+    public func shareParticipants(
+        forUserRecordIDs userRecordIDs: [CKRecord.ID]
+    ) async throws -> [CKRecord.ID: Result<CKShare.Participant, any Error>] {
+        try await requests.participants(by: userRecordIDs) { .init(userRecordID: $0) }
+    }
+
+    /// Finds people to invite, by user record; every record has an entry in the answer.
+    public func fetchShareParticipants(
+        forUserRecordIDs userRecordIDs: [CKRecord.ID],
+        completionHandler:
+            @escaping @Sendable (
+                Result<[CKRecord.ID: Result<CKShare.Participant, any Error>], any Error>
+            ) -> Void
+    ) {
+        complete(completionHandler) { [requests] () async throws(CKError) in
+            try await requests.participants(by: userRecordIDs) { .init(userRecordID: $0) }
+        }
+    }
+}
+
+extension ContainerRequests {
+    fileprivate func participant(
+        _ info: CKUserIdentity.LookupInfo
+    ) async throws(CKError) -> CKShare.Participant {
+        try await participants([info]).single(info)
+    }
+
+    fileprivate func participants<Key: Hashable>(
+        by keys: [Key],
+        _ info: (Key) -> CKUserIdentity.LookupInfo
+    ) async throws(CKError) -> [Key: Result<CKShare.Participant, any Error>] {
+        let found = try await participants(keys.map(info))
+        var results: [Key: Result<CKShare.Participant, any Error>] = [:]
+        for key in keys { results[key] = found[info(key)] }
+        return results
+    }
+}

@@ -1,0 +1,7 @@
+/// Tells that something in a database has changed.
+open class CKDatabaseNotification: CKNotification, @unchecked Sendable {
+    // @unchecked Sendable because every stored property is a constant.
+
+    /// The database.
+    public var databaseScope: CKDatabase.Scope { payload.scope }
+}

@@ -1,0 +1,60 @@
+import CloudKitWebClient
+import Foundation
+
+/// Gets a token with which a web client acts for the signed-in user.
+///
+/// Over web services the user's token is bound to the API token that it was made with: the operation
+/// gives the container's own, and fails with `CKError.permissionFailure` for another API token.
+open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendable {
+    // @unchecked Sendable because the blocks and values are set before the operation starts.
+
+    /// The API token of the web client.
+    public var apiToken: String?
+
+    /// Is told of the end, with the token.
+    public var fetchWebAuthTokenResultBlock:
+        ((_ operationResult: Result<String, any Error>) -> Void)?
+
+    private var completion: ((String?, (any Error)?) -> Void)?
+    private var token: String?
+
+    /// Makes an operation with nothing to do.
+    public override init() {
+        super.init()
+    }
+
+    /// Makes an operation.
+    public convenience init(apiToken APIToken: String) {
+        self.init()
+        apiToken = APIToken
+    }
+
+    /// Is told of the end, with the token.
+    @available(*, deprecated, message: "Use fetchWebAuthTokenResultBlock")
+    public var fetchWebAuthTokenCompletionBlock: ((String?, (any Error)?) -> Void)? {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    override func perform() async throws(CKError) {
+        _ = try await requests.userRecordID()
+        let credentials = try requests.connection.client.credentials
+        guard apiToken == credentials.apiToken else {
+            throw CKError(
+                .permissionFailure,
+                message: "Web services give no token for another API token than the container's "
+                    + "own; sign in on the web page of that API token"
+            )
+        }
+        token = credentials.webAuthToken
+    }
+
+    override func conclude(_ error: CKError?) {
+        let failure = error ?? CKError(.notAuthenticated, message: "No user is signed in")
+        if let fetchWebAuthTokenResultBlock {
+            fetchWebAuthTokenResultBlock(token.map { .success($0) } ?? .failure(failure))
+        } else {
+            completion?(token, token == nil ? failure : nil)
+        }
+    }
+}

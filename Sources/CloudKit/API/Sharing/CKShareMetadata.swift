@@ -1,0 +1,106 @@
+public import Foundation
+
+/// What a link to a share stands for: the share, its owner, and what it lets the user do.
+///
+/// Apps write `CKShare.Metadata`.
+open class CKShareMetadata: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    // @unchecked Sendable because every stored property is a constant.
+
+    /// The container of the share.
+    public var containerIdentifier: String { details.containerIdentifier }
+
+    /// The share.
+    public var share: CKShare { details.share }
+
+    /// The identity of the shared record; nil for a share of a whole zone.
+    public var hierarchicalRootRecordID: CKRecord.ID? { details.rootRecordID }
+
+    /// What the user is to the share.
+    public var participantRole: CKShare.ParticipantRole { details.role }
+
+    /// Whether the user has accepted.
+    public var participantStatus: CKShare.ParticipantAcceptanceStatus { details.status }
+
+    /// What the user may do.
+    public var participantPermission: CKShare.ParticipantPermission { details.permission }
+
+    /// Who shares.
+    public var ownerIdentity: CKUserIdentity { details.ownerIdentity }
+
+    /// The shared record, where the operation was told to fetch it.
+    public var rootRecord: CKRecord? { details.rootRecord }
+
+    /// The identity of the shared record; that of the share for a share of a whole zone.
+    @available(*, deprecated, renamed: "hierarchicalRootRecordID")
+    public var rootRecordID: CKRecord.ID { details.rootRecordID ?? details.share.recordID }
+
+    struct Details {
+        var containerIdentifier: String
+        var share: CKShare
+        var rootRecordID: CKRecord.ID?
+        var rootRecord: CKRecord?
+        var role: CKShare.ParticipantRole
+        var status: CKShare.ParticipantAcceptanceStatus
+        var permission: CKShare.ParticipantPermission
+        var ownerIdentity: CKUserIdentity
+        /// The last part of the link, by which the share is accepted.
+        var shortGUID: String
+    }
+
+    let details: Details
+
+    init(_ details: Details) {
+        self.details = details
+    }
+
+    /// The metadata itself, which cannot change.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Whether both stand for the same share.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CKShareMetadata else { return false }
+        return self === other
+            || (details.shortGUID == other.details.shortGUID
+                && containerIdentifier == other.containerIdentifier)
+    }
+
+    /// A hash of the link.
+    open override var hash: Int { details.shortGUID.hashValue }
+
+    /// True: archived metadata can be read securely.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes all values.
+    open func encode(with coder: NSCoder) {
+        coder.encode(details.containerIdentifier as NSString, forKey: "ContainerID")
+        coder.encode(details.share, forKey: "Share")
+        coder.encode(details.rootRecordID, forKey: "RootRecordID")
+        coder.encode(details.rootRecord, forKey: "RootRecord")
+        coder.encode(Int64(details.role.rawValue), forKey: "ParticipantRole")
+        coder.encode(Int64(details.status.rawValue), forKey: "ParticipantStatus")
+        coder.encode(Int64(details.permission.rawValue), forKey: "ParticipantPermission")
+        coder.encode(details.ownerIdentity, forKey: "OwnerIdentity")
+        coder.encode(details.shortGUID as NSString, forKey: "swift-cloudkit.shortGUID")
+    }
+
+    /// Reads metadata; nil when the share, its owner or its link are missing.
+    public required init?(coder: NSCoder) {
+        coder.forgive()
+        guard let container = coder.string(forKey: "ContainerID"),
+            let share = coder.object(CKShare.self, forKey: "Share"),
+            let owner = coder.object(CKUserIdentity.self, forKey: "OwnerIdentity"),
+            let shortGUID = coder.string(forKey: "swift-cloudkit.shortGUID")
+        else { return nil }
+        details = Details(
+            containerIdentifier: container,
+            share: share,
+            rootRecordID: coder.object(CKRecord.ID.self, forKey: "RootRecordID"),
+            rootRecord: coder.object(CKRecord.self, forKey: "RootRecord"),
+            role: coder.choice(forKey: "ParticipantRole") ?? .unknown,
+            status: coder.choice(forKey: "ParticipantStatus") ?? .unknown,
+            permission: coder.choice(forKey: "ParticipantPermission") ?? .unknown,
+            ownerIdentity: owner,
+            shortGUID: shortGUID
+        )
+    }
+}

@@ -1,0 +1,58 @@
+import CoreLocation
+import Foundation
+
+/// The names that archives give the module's classes, those of Apple's framework.
+///
+/// An archive made on an Apple platform names `CKRecord`, which Foundation finds here only when it
+/// was told beforehand. Apps read archives before they touch anything else of the module, so that the
+/// names are registered when the module is loaded.
+enum ArchiveNames {
+    private static let classes: [String: any (NSObject & NSCoding).Type] = [
+        "CKAllowedSharingOptions": CKAllowedSharingOptions.self,
+        "CKAsset": ArchivedAsset.self,
+        "CKDatabaseSubscription": CKDatabaseSubscription.self,
+        "CKEncryptedRecordValueStore": ArchivedValues.self,
+        "CKFetchRecordZoneChangesConfiguration": CKFetchRecordZoneChangesConfiguration.self,
+        "CKNotificationID": CKNotificationID.self,
+        "CKNotificationInfo": CKNotificationInfo.self,
+        "CKOperationGroup": CKOperationGroup.self,
+        "CKQuery": CKQuery.self,
+        "CKQueryCursor": CKQueryCursor.self,
+        "CKQuerySubscription": CKQuerySubscription.self,
+        "CKRecord": CKRecord.self,
+        "CKRecordID": CKRecordID.self,
+        "CKRecordValueStore": ArchivedValues.self,
+        "CKRecordZone": CKRecordZone.self,
+        "CKRecordZoneID": CKRecordZoneID.self,
+        "CKRecordZoneSubscription": CKRecordZoneSubscription.self,
+        "CKReference": CKReference.self,
+        "CKServerChangeToken": CKServerChangeToken.self,
+        "CKShare": CKShare.self,
+        "CKShareMetadata": CKShareMetadata.self,
+        "CKShareParticipant": CKShareParticipant.self,
+        "CKUserIdentity": CKUserIdentity.self,
+        "CKUserIdentityLookupInfo": CKUserIdentityLookupInfo.self,
+        "CLLocation": CLLocation.self,
+    ]
+
+    /// The classes that may stand in an archive of the module.
+    static let readable: [AnyClass] =
+        classes.values.map { $0 as AnyClass } + [
+            NSArray.self, NSData.self, NSDate.self, NSDictionary.self, NSNull.self, NSNumber.self,
+            NSSet.self, NSString.self, NSURL.self, NSUUID.self,
+        ]
+
+    static func register() {
+        for (name, type) in classes { NSKeyedUnarchiver.setClass(type, forClassName: name) }
+    }
+}
+
+#if os(Linux) || os(Android)
+/// The loader runs what stands in this section.
+@section(".init_array") @used
+private let registerArchiveNames: @convention(c) () -> Void = { ArchiveNames.register() }
+#elseif os(Windows)
+/// The runtime runs what stands in this section.
+@section(".CRT$XCU") @used
+private let registerArchiveNames: @convention(c) () -> Void = { ArchiveNames.register() }
+#endif

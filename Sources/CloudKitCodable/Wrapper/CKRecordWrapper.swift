@@ -1,0 +1,76 @@
+public import CloudKit
+
+/// A type whose values are views of a record: the record is the model.
+///
+/// ```swift
+/// struct Note: CKRecordWrapper {
+///     enum FieldKey: String { case title, folder }
+///     static let RecordType = "Note"
+///     let record: CKRecord
+///     var title: String { getField(.title) ?? "" }
+///     func rename(_ title: String) throws { try set(title, for: .title) }
+/// }
+/// ```
+public protocol CKRecordWrapper {
+    /// The names of the fields.
+    associatedtype FieldKey: RawRepresentable
+
+    /// The record type.
+    static var RecordType: String { get }
+
+    /// The record.
+    var record: CKRecord { get }
+
+    /// The record's name.
+    var identifier: String? { get }
+
+    /// When the record was made; nil before it is saved.
+    var createdAt: Date? { get }
+
+    /// When the record was last saved; nil before that.
+    var modifiedAt: Date? { get }
+
+    /// Makes a view of a record.
+    init(record: CKRecord)
+}
+
+extension CKRecordWrapper {
+    /// The record's name.
+    public var identifier: String? { record.recordID.recordName }
+
+    /// When the record was made; nil before it is saved.
+    public var createdAt: Date? { record.creationDate }
+
+    /// When the record was last saved; nil before that.
+    public var modifiedAt: Date? { record.modificationDate }
+}
+
+extension CKRecordWrapper where FieldKey.RawValue == String {
+    /// The value of a field; nil when it is empty or of another type.
+    public func getField<T>(_ key: FieldKey) -> T? {
+        record.object(forKey: key.rawValue).flatMap { FieldScalar.value($0, as: T.self) }
+    }
+
+    /// Sets a field, or clears it with nil.
+    ///
+    /// - Important: A value that no record can hold clears the field; ``set(_:for:)`` throws.
+    public func setField<T>(_ key: FieldKey, value: T?) {
+        record.setObject(value as? any CKRecordValue, forKey: key.rawValue)
+    }
+
+    /// The name of the record that a field refers to.
+    public func getReference(_ key: FieldKey) -> String? {
+        (record.object(forKey: key.rawValue) as? CKRecord.Reference)?.recordID.recordName
+    }
+
+    /// Refers to a record of the same zone by its name, or to none; the record goes with it.
+    public func setReference(_ key: FieldKey, referenceIdentifier: String?) {
+        let reference = referenceIdentifier.map { name in
+            CKRecord.Reference(
+                recordID: CKRecord.ID(recordName: name, zoneID: record.recordID.zoneID),
+                action: .deleteSelf
+            )
+        }
+        record.setObject(reference, forKey: key.rawValue)
+    }
+}

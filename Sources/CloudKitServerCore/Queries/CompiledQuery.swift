@@ -1,0 +1,94 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A query that was checked against the schema.
+struct CompiledQuery {
+    /// One key of the order.
+    struct Sort {
+        var field: QueryField
+        var isDescending: Bool
+        /// Where distances are measured from; nil to order by the values.
+        var centre: WireValue?
+    }
+
+    let typeName: String
+    let type: RecordTypeSchema
+    let conditions: [QueryCondition]
+    let sorts: [Sort]
+
+    /// Checks a query.
+    ///
+    /// - Throws: `RequestError` with `BAD_REQUEST` that says what the service would say.
+    init(_ query: WireQuery, in schema: Schema) throws(RequestError) {
+        guard let type = schema.types[query.recordType] else {
+            throw RequestError(
+                .badRequest,
+                reason: "Did not find record type: \(query.recordType)"
+            )
+        }
+        self.type = type
+        typeName = query.recordType
+        guard type.fields.values.contains(where: { !$0.indexes.isEmpty }) else {
+            throw RequestError(
+                .badRequest,
+                reason: "Type is not marked indexable: \(query.recordType)"
+            )
+        }
+        var conditions: [QueryCondition] = []
+        for filter in query.filterBy {
+            conditions.append(try QueryCondition(filter, in: type, query.recordType))
+        }
+        var sorts: [Sort] = []
+        for sort in query.sortBy { sorts.append(try Self.sort(sort, in: type, query.recordType)) }
+        if conditions.isEmpty, sorts.isEmpty { try Self.checkListing(type) }
+        self.conditions = conditions
+        self.sorts = sorts
+    }
+
+    private static func sort(
+        _ sort: WireSort,
+        in type: RecordTypeSchema,
+        _ typeName: String
+    ) throws(RequestError) -> Sort {
+        let field = try QueryField(
+            sort.fieldName,
+            system: sort.systemFieldName,
+            in: type,
+            typeName,
+            for: "sort"
+        )
+        guard field.schema.indexes.contains(.sortable) || field.schema.isEncrypted else {
+            throw field.lacks(.sortable)
+        }
+        var centre: WireValue?
+        if field.schema.type.scalar == .location {
+            guard case .location? = sort.relativeLocation?.value else {
+                throw RequestError(
+                    .badRequest,
+                    reason: "The sort by location '\(field.name)' needs a relativeLocation"
+                )
+            }
+            centre = sort.relativeLocation?.value
+        }
+        return Sort(field: field, isDescending: sort.ascending == false, centre: centre)
+    }
+
+    private static func checkListing(_ type: RecordTypeSchema) throws(RequestError) {
+        let field = try QueryField(nil, system: "recordName", in: type, "", for: "query")
+        guard field.schema.indexes.contains(.queryable) else { throw field.lacks(.queryable) }
+    }
+
+    /// The part of the order that a walk through an index can give: the first sort, if it is by the
+    /// values of an indexed field.
+    var orderDriver: QueryDriver? {
+        guard let sort = sorts.first, sort.centre == nil, !sort.field.schema.isEncrypted,
+            !sort.field.schema.type.isList
+        else { return nil }
+        return .order(sort.field)
+    }
+}

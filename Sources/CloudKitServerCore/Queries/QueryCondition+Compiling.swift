@@ -1,0 +1,214 @@
+import CloudKitWire
+
+extension QueryCondition {
+    /// Checks a filter against the schema.
+    ///
+    /// - Throws: `RequestError` with `BAD_REQUEST` that says what the service would say.
+    init(
+        _ filter: WireFilter,
+        in type: RecordTypeSchema,
+        _ typeName: String
+    ) throws(RequestError) {
+        field = try QueryField(
+            filter.fieldName,
+            system: filter.systemFieldName,
+            in: type,
+            typeName,
+            for: "filter"
+        )
+        comparator = filter.comparator
+        try Self.checkIndex(field, comparator)
+        try Self.checkField(field, comparator)
+        operands = try Self.operands(of: filter, field)
+        if comparator.isOnWords {
+            words = operands.reduce(into: []) { $0.formUnion(Words.of($1)) }
+            guard !words.isEmpty else {
+                throw RequestError(
+                    .badRequest,
+                    reason: "The filter on '\(field.name)' has no word in its value"
+                )
+            }
+        } else {
+            words = []
+        }
+        if comparator == .near {
+            guard let metres = filter.distance, metres >= 0, metres.isFinite else {
+                throw RequestError(
+                    .badRequest,
+                    reason: "The filter on '\(field.name)' is NEAR and needs a distance in metres"
+                )
+            }
+            distance = metres
+        } else {
+            distance = 0
+        }
+    }
+
+    private static func checkIndex(
+        _ field: QueryField,
+        _ comparator: Comparator
+    ) throws(RequestError) {
+        if field.schema.isEncrypted {
+            throw RequestError(
+                .badRequest,
+                reason: "Field '\(field.name)' has a value type of "
+                    + "ENCRYPTED_\(field.schema.type.tag) and cannot be queried using filter type "
+                    + comparator.rawValue
+            )
+        }
+        let indexes = field.schema.indexes
+        if comparator.isOnWords {
+            guard indexes.contains(.searchable) else { throw field.lacks(.searchable) }
+        } else if comparator.isOnOrder {
+            guard !indexes.isDisjoint(with: .values) else { throw field.lacks(.queryable) }
+        } else {
+            guard indexes.contains(.queryable) else { throw field.lacks(.queryable) }
+        }
+    }
+
+    /// Refuses comparators that make no sense for the field's type.
+    private static func checkField(
+        _ field: QueryField,
+        _ comparator: Comparator
+    ) throws(RequestError) {
+        let type = field.schema.type
+        let fits: Bool
+        if comparator.isOnLists {
+            fits = type.isList && (!comparator.isOnPrefixes || type.scalar == .string)
+        } else if comparator.isOnWords {
+            fits = type.scalar == .string
+        } else if type.isList {
+            fits = false
+        } else if comparator.isOnPrefixes {
+            fits = type.scalar == .string
+        } else if comparator == .near {
+            fits = type.scalar == .location
+        } else if comparator.isOnOrder {
+            fits = [.string, .int64, .double, .timestamp, .bytes].contains(type.scalar)
+        } else {
+            fits = true
+        }
+        guard fits else {
+            throw RequestError(
+                .badRequest,
+                reason: "Field '\(field.name)' has a value type of \(type.tag) and cannot be "
+                    + "queried using filter type \(comparator.rawValue)"
+            )
+        }
+    }
+
+    private static func operands(
+        of filter: WireFilter,
+        _ field: QueryField
+    ) throws(RequestError) -> [WireValue] {
+        guard let value = filter.fieldValue?.value else {
+            throw RequestError(
+                .badRequest,
+                reason: "The filter on '\(field.name)' has no value to compare with"
+            )
+        }
+        var values = [value]
+        if filter.comparator.takesList {
+            guard case .list(let elements, _) = value,
+                filter.fieldValue?.statedType?.isList == true
+            else {
+                throw RequestError(
+                    .badRequest,
+                    reason: "BadRequestException: Unexpected input: the filter on "
+                        + "'\(field.name)' is \(filter.comparator.rawValue) and needs a value "
+                        + "tagged as a list"
+                )
+            }
+            guard elements.count <= Limits.operationsPerRequest else {
+                throw RequestError(
+                    .badRequest,
+                    reason: "The filter on '\(field.name)' has \(elements.count) values; at most "
+                        + "\(Limits.operationsPerRequest) are allowed"
+                )
+            }
+            values = elements
+        }
+        return try values.map { value throws(RequestError) in
+            try operand(value, filter.fieldValue, field)
+        }
+    }
+
+    /// A value in the field's own type.
+    private static func operand(
+        _ value: WireValue,
+        _ wire: WireField?,
+        _ field: QueryField
+    ) throws(RequestError) -> WireValue {
+        let expected = field.schema.type.scalar
+        switch (value, expected) {
+        case (.int64(let integer), .double): return .double(Double(integer))
+        case (.string(let name), .reference): return .reference(WireReference(recordName: name))
+        case (.int64(let integer), .timestamp) where field.system != nil:
+            return .timestamp(integer)
+        default: break
+        }
+        guard value.type == expected.map({ FieldType($0) }) else {
+            throw RequestError(
+                .badRequest,
+                reason: "Invalid value, expected type \(expected?.rawValue ?? "STRING"): the "
+                    + "filter on '\(field.name)' has a value of type \(value.type.tag)"
+            )
+        }
+        return value
+    }
+}
+
+extension Array {
+    /// As the standard map, for closures that throw one type of error.
+    fileprivate func map<Value, Failure: Error>(
+        _ transform: (Element) throws(Failure) -> Value
+    ) throws(Failure) -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try transform(element)) }
+        return values
+    }
+}
+
+extension Comparator {
+    /// Whether the comparator is about the words of text.
+    var isOnWords: Bool { self == .containsAllTokens || self == .containsAnyTokens }
+
+    /// Whether the comparator is about the order of values.
+    var isOnOrder: Bool {
+        switch self {
+        case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals, .beginsWith,
+            .notBeginsWith:
+            true
+        default: false
+        }
+    }
+
+    /// Whether the comparator is about how text begins.
+    var isOnPrefixes: Bool {
+        switch self {
+        case .beginsWith, .notBeginsWith, .listMemberBeginsWith, .notListMemberBeginsWith: true
+        default: false
+        }
+    }
+
+    /// Whether the field must be a list.
+    var isOnLists: Bool {
+        switch self {
+        case .listContains, .notListContains, .listContainsAny, .notListContainsAny,
+            .listContainsAll, .notListContainsAll, .listMemberBeginsWith,
+            .notListMemberBeginsWith:
+            true
+        default: false
+        }
+    }
+
+    /// Whether the value must be a list.
+    var takesList: Bool {
+        switch self {
+        case .in, .notIn, .listContainsAny, .notListContainsAny, .listContainsAll,
+            .notListContainsAll:
+            true
+        default: false
+        }
+    }
+}

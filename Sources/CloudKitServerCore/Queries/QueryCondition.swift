@@ -1,0 +1,120 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A filter that was checked against the schema.
+struct QueryCondition {
+    let field: QueryField
+    let comparator: Comparator
+    /// The operand; for the comparators that take several values, all of them.
+    let operands: [WireValue]
+    /// The words of the operand, for the comparators on words.
+    let words: Set<String>
+    /// Metres, for `NEAR`.
+    let distance: Double
+
+    /// Whether a record's value satisfies the condition.
+    func matches(_ value: WireValue?) -> Bool {
+        if let positive = comparator.negated {
+            return !Self.matches(positive, value, operands, words, distance)
+        }
+        return Self.matches(comparator, value, operands, words, distance)
+    }
+
+    private static func matches(
+        _ comparator: Comparator,
+        _ value: WireValue?,
+        _ operands: [WireValue],
+        _ words: Set<String>,
+        _ distance: Double
+    ) -> Bool {
+        guard let value, let operand = operands.first else {
+            // An empty list of operands: none of nothing, all of nothing.
+            return value != nil && comparator == .listContainsAll
+        }
+        switch comparator {
+        case .equals: return value.isSame(as: operand)
+        case .in: return operands.contains { value.isSame(as: $0) }
+        case .lessThan: return value.precedes(operand)
+        case .lessThanOrEquals: return !operand.precedes(value)
+        case .greaterThan: return operand.precedes(value)
+        case .greaterThanOrEquals: return !value.precedes(operand)
+        case .near: return value.distance(to: operand) <= distance
+        case .containsAllTokens: return words.isSubset(of: Words.of(value))
+        case .containsAnyTokens: return !words.isDisjoint(with: Words.of(value))
+        case .beginsWith: return value.begins(with: operand)
+        case .listContains, .listContainsAny:
+            return operands.contains { operand in value.elements.contains { $0.isSame(as: operand) }
+            }
+        case .listContainsAll:
+            return operands.allSatisfy { operand in
+                value.elements.contains { $0.isSame(as: operand) }
+            }
+        case .listMemberBeginsWith: return value.elements.contains { $0.begins(with: operand) }
+        default: return false
+        }
+    }
+}
+
+extension Comparator {
+    /// The comparator that this one is the opposite of; nil for one that is none.
+    ///
+    /// A record without a value satisfies the opposites, as `NSPredicate` has it.
+    var negated: Comparator? {
+        switch self {
+        case .notEquals: .equals
+        case .notIn: .in
+        case .notListContains: .listContains
+        case .notListContainsAny: .listContainsAny
+        case .notListContainsAll: .listContainsAll
+        case .notBeginsWith: .beginsWith
+        case .notListMemberBeginsWith: .listMemberBeginsWith
+        default: nil
+        }
+    }
+}
+
+extension WireValue {
+    /// The elements of a list; nothing for other values.
+    fileprivate var elements: [WireValue] {
+        if case .list(let values, _) = self { values } else { [] }
+    }
+
+    /// Whether two values are the same to a query: references by their target's name.
+    fileprivate func isSame(as other: WireValue) -> Bool {
+        switch (self, other) {
+        case (.reference(let first), .reference(let second)):
+            first.recordName == second.recordName
+        case (.location(let first), .location(let second)):
+            first.latitude == second.latitude && first.longitude == second.longitude
+        case (.string(let first), .string(let second)): first.utf8.elementsEqual(second.utf8)
+        default: self == other
+        }
+    }
+
+    /// Whether a value sorts before another of its type.
+    fileprivate func precedes(_ other: WireValue) -> Bool {
+        switch (self, other) {
+        case (.string(let first), .string(let second)):
+            first.utf8.lexicographicallyPrecedes(second.utf8)
+        case (.int64(let first), .int64(let second)),
+            (.timestamp(let first), .timestamp(let second)):
+            first < second
+        case (.double(let first), .double(let second)): first < second
+        case (.bytes(let first), .bytes(let second)): first.lexicographicallyPrecedes(second)
+        default: false
+        }
+    }
+
+    fileprivate func begins(with other: WireValue) -> Bool {
+        if case .string(let text) = self, case .string(let prefix) = other {
+            text.utf8.starts(with: prefix.utf8)
+        } else {
+            false
+        }
+    }
+}

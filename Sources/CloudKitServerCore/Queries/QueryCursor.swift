@@ -1,0 +1,87 @@
+import Crypto
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The place in a query's results behind which the next page starts, with all that is needed to go
+/// on: any service over the same storage can answer the next page.
+///
+/// It names a place in the order, not a row, so it stays exact while records come and go.
+struct QueryCursor: Hashable {
+    /// The condition whose index is walked; -1 for the order's index, -2 for the one of all records.
+    var driver: Int
+    /// The sort keys of the last result.
+    var keys: [Data]
+    /// The last result's record.
+    var record: Int64
+
+    func sealed(by seal: TokenSeal, _ fingerprint: [UInt8]) -> String {
+        var writer = TokenWriter()
+        writer.append(fingerprint)
+        writer.append(Int64(driver))
+        writer.append(Int64(keys.count))
+        for key in keys { writer.append(key) }
+        writer.append(record)
+        return seal.seal(writer.bytes, for: .queryPage)
+    }
+
+    /// Opens a marker.
+    ///
+    /// - Throws: `RequestError` with `BAD_REQUEST` when it is forged or of another query.
+    init(_ marker: String, with seal: TokenSeal, _ fingerprint: [UInt8]) throws(RequestError) {
+        guard let contents = seal.open(marker, for: .queryPage) else {
+            throw RequestError(
+                .badRequest,
+                reason: "Unknown sync continuation type: the continuationMarker was not made here"
+            )
+        }
+        var reader = TokenReader(contents)
+        guard reader.data() == fingerprint, let driver = reader.number(),
+            let count = reader.number()
+        else {
+            throw RequestError(
+                .badRequest,
+                reason: "The continuationMarker belongs to another query; send the same query again"
+            )
+        }
+        var keys: [Data] = []
+        for _ in 0..<max(0, min(count, 64)) {
+            if let key = reader.data() { keys.append(Data(key)) }
+        }
+        guard keys.count == count, let record = reader.number(), reader.isAtEnd else {
+            throw RequestError(.badRequest, reason: "The continuationMarker cannot be read")
+        }
+        self.init(driver: Int(driver), keys: keys, record: record)
+    }
+
+    init(driver: Int, keys: [Data], record: Int64) {
+        self.driver = driver
+        self.keys = keys
+        self.record = record
+    }
+
+    /// What tells a query, in its zones, from all others.
+    static func fingerprint(_ query: WireQuery, _ zones: [ZoneView]) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.openArray()
+        writer.string(query.recordType)
+        for filter in query.filterBy {
+            writer.string(filter.comparator.rawValue)
+            writer.string(filter.systemFieldName ?? filter.fieldName ?? "")
+            if let value = filter.fieldValue { writer.field(value) }
+            writer.double(filter.distance ?? -1)
+        }
+        for sort in query.sortBy {
+            writer.string(sort.systemFieldName ?? sort.fieldName ?? "")
+            writer.string(sort.ascending == false ? "down" : "up")
+            if let centre = sort.relativeLocation { writer.field(centre) }
+        }
+        for zone in zones { writer.integer(zone.zone.id.rawValue) }
+        writer.closeArray()
+        return Array(SHA256.hash(data: writer.data).prefix(16))
+    }
+}

@@ -1,0 +1,128 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The index that a query walks through, and the parts of it that matter.
+struct QueryDriver {
+    /// A part of an index, without what lies behind its end.
+    struct Range: Hashable {
+        var lower: Data
+        var upper: Data?
+
+        func contains(_ key: Data) -> Bool {
+            !key.lexicographicallyPrecedes(lower)
+                && (upper.map { key.lexicographicallyPrecedes($0) } ?? true)
+        }
+    }
+
+    /// The number of the index.
+    var index: Int64
+    /// The parts, in the order of their keys, none overlapping another.
+    var ranges: [Range]
+    /// The field; nil for the index of all records.
+    var field: QueryField?
+    /// Whether the index is on the field's words.
+    var isOnWords = false
+    /// Whether one record can stand in the parts more than once.
+    var repeats = false
+    /// Whether every record in the parts satisfies the condition that they were made from.
+    var isExact = false
+
+    /// All records of a type.
+    static func all(_ type: RecordTypeSchema) -> Self {
+        Self(index: type.nameIndex, ranges: [Range(lower: Data(), upper: nil)], field: nil)
+    }
+
+    /// All records in the order of a field.
+    static func order(_ field: QueryField) -> Self {
+        Self(
+            index: field.schema.valueIndex,
+            ranges: [Range(lower: Data(), upper: nil)],
+            field: field
+        )
+    }
+
+    /// The records that can satisfy a condition; nil when no index narrows them down.
+    init?(_ condition: QueryCondition) {
+        let field = condition.field
+        guard let ranges = Self.ranges(of: condition), !ranges.isEmpty else { return nil }
+        self.field = field
+        self.ranges = Self.disjoint(ranges)
+        isOnWords = condition.comparator.isOnWords
+        index = isOnWords ? field.schema.wordIndex : field.schema.valueIndex
+        repeats = isOnWords || field.schema.type.isList
+        isExact =
+            (condition.comparator == .equals || condition.comparator == .in)
+            && field.schema.type.scalar != .location
+            && ranges.allSatisfy { $0.lower.count < IndexKey.byteLimit }
+    }
+
+    private init(index: Int64, ranges: [Range], field: QueryField?) {
+        self.index = index
+        self.ranges = ranges
+        self.field = field
+    }
+
+    private static func ranges(of condition: QueryCondition) -> [Range]? {
+        let keys = condition.operands.compactMap(IndexKey.of)
+        guard let key = keys.first else { return nil }
+        switch condition.comparator {
+        case .equals, .listContains, .in, .listContainsAny: return keys.map(only)
+        case .listContainsAll: return [only(key)]
+        case .lessThan, .lessThanOrEquals:
+            return [Range(lower: IndexKey.first, upper: IndexKey.successor(of: key))]
+        case .greaterThan, .greaterThanOrEquals: return [Range(lower: key, upper: nil)]
+        case .beginsWith, .listMemberBeginsWith:
+            return [Range(lower: key, upper: IndexKey.successor(ofPrefix: key))]
+        case .containsAnyTokens: return condition.words.map { only(IndexKey.text($0)) }
+        case .containsAllTokens:
+            // The longest word is likely the rarest.
+            let rarest = condition.words.max { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+            return rarest.map { [only(IndexKey.text($0))] }
+        case .near: return [band(condition)]
+        default: return nil
+        }
+    }
+
+    private static func only(_ key: Data) -> Range {
+        Range(lower: key, upper: IndexKey.successor(of: key))
+    }
+
+    /// The degrees of latitude that a distance can reach.
+    private static func band(_ condition: QueryCondition) -> Range {
+        guard case .location(let centre)? = condition.operands.first else {
+            return Range(lower: Data(), upper: nil)
+        }
+        // Half a per cent more than the sphere needs, against rounding.
+        let reach = condition.distance / WireValue.earthRadius * 180 / .pi * 1.005
+        let lower = IndexKey.of(.double(centre.latitude - reach)) ?? IndexKey.first
+        let upper = IndexKey.of(.double(centre.latitude + reach)).map(IndexKey.successor(of:))
+        return Range(lower: lower, upper: upper)
+    }
+
+    private static func disjoint(_ ranges: [Range]) -> [Range] {
+        Set(ranges).sorted { $0.lower.lexicographicallyPrecedes($1.lower) }
+    }
+
+    /// Whether an entry is the first of its record in the parts, in the order of a walk.
+    func isFirst(_ key: Data, _ keys: [Data], isDescending: Bool) -> Bool {
+        let inside = keys.filter { key in ranges.contains { $0.contains(key) } }
+        let first =
+            isDescending
+            ? inside.max { $0.lexicographicallyPrecedes($1) }
+            : inside.min { $0.lexicographicallyPrecedes($1) }
+        return first == key
+    }
+
+    /// The keys of a record in the index.
+    func keys(of record: StoredRecord, _ fields: RecordFields) -> [Data] {
+        guard let field else { return [IndexKey.text(record.name)] }
+        let value = field.value(in: record, fields)
+        if isOnWords { return value.map { Words.of($0).map(IndexKey.text) } ?? [] }
+        return IndexKeys.keys(of: value, field.schema.type)
+    }
+}

@@ -1,0 +1,68 @@
+import CloudKitWire
+
+/// A field that a query names.
+struct QueryField: Hashable {
+    /// The name as errors and schemas write it.
+    let name: String
+    /// The system field; nil for one of the type's own.
+    let system: SystemField?
+    /// What the schema says of the field.
+    let schema: FieldSchema
+
+    /// Finds a field by the names that a filter or a sort gives.
+    ///
+    /// - Throws: `RequestError` with `BAD_REQUEST` when there is no such field or it has no index.
+    init(
+        _ fieldName: String?,
+        system systemName: String?,
+        in type: RecordTypeSchema,
+        _ typeName: String,
+        for use: String
+    ) throws(RequestError) {
+        guard let name = systemName ?? fieldName else {
+            throw RequestError(.badRequest, reason: "A \(use) names no field")
+        }
+        if systemName == nil, let schema = type.fields[name], SystemField(name: name) == nil {
+            self.init(name: name, system: nil, schema: schema)
+            return
+        }
+        guard let system = SystemField(name: name) else {
+            throw RequestError(.badRequest, reason: "Field '\(name)' not found in \(typeName)")
+        }
+        if systemName == nil, let own = type.fields[name], name != system.schemaName {
+            self.init(name: name, system: nil, schema: own)
+            return
+        }
+        let schema =
+            type[system]
+            ?? FieldSchema(FieldType(system.type), indexes: [], number: 0)
+        self.init(name: name, system: system, schema: schema)
+    }
+
+    private init(name: String, system: SystemField?, schema: FieldSchema) {
+        self.name = name
+        self.system = system
+        self.schema = schema
+    }
+
+    /// The field's value in a record.
+    func value(in record: StoredRecord, _ fields: RecordFields) -> WireValue? {
+        if let system { record.value(of: system) } else { fields.fields[name]?.value }
+    }
+
+    /// The error for a field that lacks an index, with the line of schema that would help.
+    func lacks(_ index: FieldSchema.Indexes) -> RequestError {
+        let (adjective, keyword) =
+            switch index {
+            case .sortable: ("sortable", "SORTABLE")
+            case .searchable: ("searchable", "SEARCHABLE")
+            default: ("queryable", "QUERYABLE")
+            }
+        let quoted = system.map { "\"\($0.schemaName)\"" } ?? name
+        return RequestError(
+            .badRequest,
+            reason: "Field '\(name)' is not marked \(adjective); this line in the schema would "
+                + "allow it: \(quoted) \(schema.type.schemaText) \(keyword)"
+        )
+    }
+}

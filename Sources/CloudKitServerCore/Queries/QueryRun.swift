@@ -1,0 +1,244 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Walks through an index and keeps the results of one page.
+struct QueryRun {
+    /// A record that satisfies the query, with its place in the order.
+    struct Result {
+        var keys: [Data]
+        var record: StoredRecord
+        var zone: ZoneView
+    }
+
+    let query: CompiledQuery
+    let plan: QueryPlan
+    let reader: any StorageReader
+    let permissions: RecordPermissions
+    let limit: Int
+    let start: QueryCursor?
+    /// The first results behind the start, in order; one more than the page has room for.
+    private(set) var results: [Result] = []
+    /// Where the walk was broken off; nil when it went as far as it needed to.
+    private(set) var brokenOff: QueryCursor?
+    private var visited = 0
+
+    /// Index entries that one page looks at; a walk in order is broken off there and goes on with
+    /// the next page.
+    private static let visitLimit = 20_000
+
+    init(
+        query: CompiledQuery,
+        plan: QueryPlan,
+        reader: any StorageReader,
+        permissions: RecordPermissions,
+        limit: Int,
+        start: QueryCursor?
+    ) {
+        self.query = query
+        self.plan = plan
+        self.reader = reader
+        self.permissions = permissions
+        self.limit = limit
+        self.start = start
+    }
+
+    /// Walks through the zones.
+    mutating func run(in zones: [ZoneView]) throws {
+        for zone in zones { try walk(zone) }
+    }
+
+    /// The results of the page and where the next page starts; nil when this is the last.
+    var page: (results: ArraySlice<Result>, next: QueryCursor?) {
+        let page = results.prefix(limit)
+        if results.count > limit, let last = page.last { return (page, cursor(last)) }
+        return (page, brokenOff)
+    }
+
+    private func cursor(_ result: Result) -> QueryCursor {
+        QueryCursor(
+            driver: plan.choice,
+            keys: result.keys,
+            record: result.record.id.rawValue
+        )
+    }
+
+    private mutating func walk(_ zone: ZoneView) throws {
+        let ranges = plan.isDescending ? plan.driver.ranges.reversed() : plan.driver.ranges
+        for range in ranges {
+            var scan = IndexScan(
+                zone: zone.zone.id,
+                index: plan.driver.index,
+                lowerBound: range.lower,
+                upperBound: range.upper,
+                isDescending: plan.isDescending,
+                limit: limit + 1
+            )
+            skipToStart(&scan)
+            while true {
+                let entries = try reader.entries(scan)
+                for entry in entries {
+                    guard try visit(entry, in: zone) else { return }
+                }
+                guard entries.count == scan.limit, let last = entries.last else { break }
+                scan.after = last
+                scan.limit = 500
+            }
+        }
+    }
+
+    /// Starts a scan where the previous page ended, in so far as the walk is in order.
+    private func skipToStart(_ scan: inout IndexScan) {
+        guard plan.isOrdered, let start, let key = start.keys.first else { return }
+        if plan.isExactlyOrdered {
+            scan.after = IndexEntry(
+                index: scan.index,
+                key: key,
+                record: RowID(rawValue: start.record)
+            )
+        } else if plan.isDescending {
+            let end = IndexKey.successor(of: key)
+            if scan.upperBound.map({ end.lexicographicallyPrecedes($0) }) ?? true {
+                scan.upperBound = end
+            }
+        } else if scan.lowerBound.lexicographicallyPrecedes(key) {
+            scan.lowerBound = key
+        }
+    }
+
+    /// Looks at an entry; answers whether the walk through the zone goes on.
+    private mutating func visit(_ entry: IndexEntry, in zone: ZoneView) throws -> Bool {
+        if plan.isOrdered, results.count > limit, let last = results.last {
+            let beyond = compare(entry.key, last.keys[0], isDescending: plan.isDescending)
+            if beyond == .orderedDescending { return false }
+            if plan.isExactlyOrdered, beyond == .orderedSame,
+                !comesFirst(entry.record, last.record.id)
+            {
+                return false
+            }
+        }
+        visited += 1
+        if plan.isExactlyOrdered, visited > Self.visitLimit, results.count <= limit {
+            breakOff(at: entry)
+            return false
+        }
+        guard let record = try reader.record(entry.record), !record.isDeleted,
+            let result = try result(record, entry, zone)
+        else { return true }
+        insert(result)
+        return true
+    }
+
+    /// Ends the page here; of several zones, the walk that got least far counts.
+    private mutating func breakOff(at entry: IndexEntry) {
+        let place = QueryCursor(
+            driver: plan.choice,
+            keys: [entry.key],
+            record: entry.record.rawValue
+        )
+        if let brokenOff, !precedes(place.keys, place.record, brokenOff.keys, brokenOff.record) {
+            return
+        }
+        brokenOff = place
+        // Results behind the place will come with the next page.
+        results = results.filter {
+            precedes($0.keys, $0.record.id.rawValue, place.keys, place.record)
+        }
+    }
+
+    private func result(
+        _ record: StoredRecord,
+        _ entry: IndexEntry,
+        _ zone: ZoneView
+    ) throws -> Result? {
+        guard permissions.mayRead(query.type, creator: record.created.user) else { return nil }
+        let needsFields = !plan.checks.isEmpty || plan.driver.repeats || !plan.isExactlyOrdered
+        let fields = needsFields ? try RecordFields(stored: record.fields) : RecordFields()
+        for check in plan.checks where !check.matches(check.field.value(in: record, fields)) {
+            return nil
+        }
+        if plan.driver.repeats {
+            let keys = plan.driver.keys(of: record, fields)
+            guard plan.driver.isFirst(entry.key, keys, isDescending: plan.isDescending) else {
+                return nil
+            }
+        }
+        let keys =
+            plan.isExactlyOrdered
+            ? [entry.key] : query.sorts.map { Self.key($0, record, fields) }
+        if let start, !precedes(start.keys, start.record, keys, record.id.rawValue) { return nil }
+        if let brokenOff,
+            !precedes(keys, record.id.rawValue, brokenOff.keys, brokenOff.record)
+        {
+            return nil
+        }
+        return Result(keys: keys, record: record, zone: zone)
+    }
+
+    private static func key(
+        _ sort: CompiledQuery.Sort,
+        _ record: StoredRecord,
+        _ fields: RecordFields
+    ) -> Data {
+        guard let value = sort.field.value(in: record, fields) else { return IndexKey.missing }
+        guard let centre = sort.centre else { return IndexKey.of(value) ?? IndexKey.missing }
+        return IndexKey.of(.double(value.distance(to: centre))) ?? IndexKey.missing
+    }
+
+    /// Puts a result in its place and drops what the page has no room for.
+    private mutating func insert(_ result: Result) {
+        var low = 0
+        var high = results.count
+        while low < high {
+            let middle = (low + high) / 2
+            let other = results[middle]
+            if precedes(
+                other.keys,
+                other.record.id.rawValue,
+                result.keys,
+                result.record.id.rawValue
+            ) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        results.insert(result, at: low)
+        if results.count > limit + 1 { results.removeLast() }
+    }
+
+    // MARK: Order
+
+    private func precedes(
+        _ first: [Data],
+        _ firstRecord: Int64,
+        _ second: [Data],
+        _ secondRecord: Int64
+    ) -> Bool {
+        for (index, (a, b)) in zip(first, second).enumerated() {
+            let isDescending =
+                query.sorts.indices.contains(index)
+                ? query.sorts[index].isDescending : plan.isDescending
+            switch compare(a, b, isDescending: isDescending) {
+            case .orderedAscending: return true
+            case .orderedDescending: return false
+            case .orderedSame: continue
+            }
+        }
+        return plan.isDescending ? firstRecord > secondRecord : firstRecord < secondRecord
+    }
+
+    private func comesFirst(_ first: RowID<StoredRecord>, _ second: RowID<StoredRecord>) -> Bool {
+        plan.isDescending ? first > second : first < second
+    }
+
+    private func compare(_ first: Data, _ second: Data, isDescending: Bool) -> ComparisonResult {
+        if first == second { return .orderedSame }
+        let isBefore = first.lexicographicallyPrecedes(second) != isDescending
+        return isBefore ? .orderedAscending : .orderedDescending
+    }
+}

@@ -1,0 +1,96 @@
+public import CloudKitWire
+
+// Schemas as text, for the command line and for tests.
+extension CloudService {
+    /// The schema of an environment in the schema language.
+    public func exportSchema(
+        container: String,
+        environment kind: ServiceEnvironment
+    ) async throws -> String {
+        try await storage.read { reader in
+            let environment = try Self.environment(container, kind, reader)
+            return SchemaDefinition(try Schema(reader.schema(environment.id))).text
+        }
+    }
+
+    /// Finds out whether a text is a schema.
+    ///
+    /// - Throws: `SchemaSyntaxError` with the place of the first mistake.
+    public static func validateSchema(_ text: String) throws(SchemaSyntaxError) {
+        _ = try SchemaParser.parse(text)
+    }
+
+    /// What turns one schema text into another.
+    ///
+    /// - Throws: `SchemaSyntaxError`.
+    public static func schemaChanges(
+        from old: String,
+        to new: String
+    ) throws(SchemaSyntaxError) -> [SchemaChange] {
+        try SchemaParser.parse(old).changes(to: SchemaParser.parse(new))
+    }
+
+    /// Makes a text the schema of an environment: what it does not name goes, indexes follow.
+    ///
+    /// - Parameters:
+    ///   - text: The schema.
+    ///   - container: The container's identifier, made where it is new.
+    ///   - kind: The environment.
+    ///   - isDryRun: Whether to find out only what would change.
+    /// - Returns: What changed.
+    /// - Throws: `SchemaSyntaxError`, or `RequestError` with `BAD_REQUEST` for a change that would
+    ///   lose data; then nothing was changed.
+    public func importSchema(
+        _ text: String,
+        container: String,
+        environment kind: ServiceEnvironment,
+        isDryRun: Bool = false
+    ) async throws -> [SchemaChange] {
+        let definition = try SchemaParser.parse(text)
+        try await addContainer(container)
+        return try await apply(definition, container, kind, isDryRun: isDryRun)
+    }
+
+    /// Copies types, fields, indexes and roles from development to production, never data.
+    ///
+    /// - Parameters:
+    ///   - container: The container's identifier.
+    ///   - isDryRun: Whether to find out only what would change.
+    /// - Returns: What changed.
+    /// - Throws: `RequestError` with `BAD_REQUEST` when production would lose something.
+    public func deploySchema(
+        container: String,
+        isDryRun: Bool = false
+    ) async throws -> [SchemaChange] {
+        let definition = try await storage.read { reader in
+            let development = try Self.environment(container, .development, reader)
+            return SchemaDefinition(try Schema(reader.schema(development.id)))
+        }
+        return try await apply(definition, container, .production, isDryRun: isDryRun)
+    }
+
+    private func apply(
+        _ definition: SchemaDefinition,
+        _ container: String,
+        _ kind: ServiceEnvironment,
+        isDryRun: Bool
+    ) async throws -> [SchemaChange] {
+        let version = randomness.identifier()
+        do {
+            return try await storage.write { writer in
+                let environment = try Self.environment(container, kind, writer)
+                var migration = try SchemaMigration(environment, writer)
+                let changes = try migration.apply(definition, version: version)
+                if isDryRun { throw DryRun(changes: changes) }
+                return changes
+            }
+        } catch let dryRun as DryRun {
+            return dryRun.changes
+        }
+    }
+}
+
+/// Thrown out of a write to undo it.
+private struct DryRun: Error {
+    let changes: [SchemaChange]
+}

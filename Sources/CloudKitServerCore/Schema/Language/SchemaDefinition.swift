@@ -1,0 +1,94 @@
+import CloudKitWire
+
+/// What the text of a schema says, before it meets an environment.
+struct SchemaDefinition: Hashable, Sendable {
+    /// A field as the text defines it.
+    struct Field: Hashable, Sendable {
+        var type: FieldType
+        var isEncrypted = false
+        var indexes: FieldSchema.Indexes = []
+    }
+
+    /// A record type as the text defines it.
+    struct RecordType: Hashable, Sendable {
+        var fields: [String: Field] = [:]
+        /// What each role may do; nil when the text says nothing of it.
+        var grants: [String: RecordTypeSchema.Grant]?
+    }
+
+    var types: [String: RecordType] = [:]
+    var roles: Set<String> = []
+}
+
+extension SchemaDefinition {
+    /// The definition of an environment's schema.
+    init(_ schema: Schema) {
+        roles = schema.roles
+        types = schema.types.mapValues { type in
+            RecordType(
+                fields: type.fields.mapValues {
+                    Field(type: $0.type, isEncrypted: $0.isEncrypted, indexes: $0.indexes)
+                },
+                grants: type.grants
+            )
+        }
+    }
+
+    /// The text, in an order that depends on nothing but the contents.
+    var text: String {
+        var text = "DEFINE SCHEMA\n"
+        for role in roles.sorted() { text += "\nCREATE ROLE \(Self.quoted(role));\n" }
+        for (name, type) in types.sorted(by: { $0.key < $1.key }) {
+            text += "\nRECORD TYPE \(Self.quoted(name)) (\n"
+            var lines = Self.systemLines(type)
+            for (name, field) in type.fields.sorted(by: { $0.key < $1.key })
+            where SystemField(name: name)?.schemaName != name {
+                lines.append(Self.line(name, field))
+            }
+            for (role, grant) in (type.grants ?? [:]).sorted(by: { $0.key < $1.key })
+            where !grant.isEmpty {
+                lines.append("GRANT \(grant.text) TO \(Self.quoted(role))")
+            }
+            text += lines.map { "    " + $0 }.joined(separator: ",\n") + "\n);\n"
+        }
+        return text
+    }
+
+    /// The fields that every type has, as Apple's tools write them.
+    private static func systemLines(_ type: RecordType) -> [String] {
+        let fields: [SystemField] = [
+            .createdTimestamp, .createdUserRecordName, .modifiedTimestamp,
+            .modifiedUserRecordName, .recordName,
+        ]
+        return fields.map { field in
+            let known = type.fields[field.schemaName] ?? Field(type: FieldType(field.type))
+            return line(field.schemaName, known)
+        }
+    }
+
+    static func line(_ name: String, _ field: Field) -> String {
+        var words = [quoted(name), (field.isEncrypted ? "ENCRYPTED " : "") + field.type.schemaText]
+        if field.indexes.contains(.queryable) { words.append("QUERYABLE") }
+        if field.indexes.contains(.sortable) { words.append("SORTABLE") }
+        if field.indexes.contains(.searchable) { words.append("SEARCHABLE") }
+        return words.joined(separator: " ")
+    }
+
+    private static let keywords: Set = [
+        "GRANT", "PREFERRED", "QUERYABLE", "SORTABLE", "SEARCHABLE",
+    ]
+
+    private static func quoted(_ name: String) -> String {
+        let isPlain =
+            NameRules.identifier(name, "name") == nil && !keywords.contains(name.uppercased())
+        return isPlain ? name : "\"\(name)\""
+    }
+}
+
+extension RecordTypeSchema.Grant {
+    /// The permissions as the schema language writes them.
+    fileprivate var text: String {
+        [(Self.read, "READ"), (.create, "CREATE"), (.write, "WRITE")]
+            .filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+    }
+}

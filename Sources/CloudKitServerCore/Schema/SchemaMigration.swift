@@ -1,0 +1,137 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Brings an environment's schema to a definition, and its indexes with it.
+struct SchemaMigration {
+    let environment: StoredEnvironment
+    let writer: any StorageWriter
+    private(set) var schema: Schema
+
+    init(_ environment: StoredEnvironment, _ writer: any StorageWriter) throws {
+        self.environment = environment
+        self.writer = writer
+        schema = try Schema(writer.schema(environment.id))
+    }
+
+    /// Applies a definition.
+    ///
+    /// - Throws: `RequestError` with `BAD_REQUEST` for a change that would lose data where that is
+    ///   not allowed; then nothing was changed.
+    mutating func apply(_ definition: SchemaDefinition, version: Int64) throws -> [SchemaChange] {
+        let changes = SchemaDefinition(schema).changes(to: definition)
+        if environment.kind == .production, let lost = changes.first(where: \.losesData) {
+            throw RequestError(
+                .badRequest,
+                reason: "Production keeps every type and field: \(lost)"
+            )
+        }
+        if let retyped = changes.first(where: { $0.kind == .changed && $0.losesData }) {
+            throw RequestError(
+                .badRequest,
+                reason: "A field's type cannot change: \(retyped); remove the field first"
+            )
+        }
+        schema.roles = definition.roles
+        for name in schema.types.keys.sorted() where definition.types[name] == nil {
+            try remove(name)
+        }
+        for (name, type) in definition.types.sorted(by: { $0.key < $1.key }) {
+            try apply(type, name)
+        }
+        if !changes.isEmpty {
+            try writer.setSchema(environment.id, version: version, schema.encoded())
+        }
+        return changes
+    }
+
+    private mutating func remove(_ name: String) throws {
+        guard let type = schema.types[name] else { return }
+        guard try records(of: type, limit: 1).isEmpty else {
+            throw RequestError(
+                .badRequest,
+                reason: "The record type \(name) still has records; delete them first"
+            )
+        }
+        schema.types[name] = nil
+    }
+
+    private mutating func apply(
+        _ definition: SchemaDefinition.RecordType,
+        _ name: String
+    ) throws {
+        if schema.types[name] == nil { schema.addType(name, indexesSystemFields: false) }
+        guard var type = schema.types[name] else { return }
+        var rebuilt: [(name: String, field: FieldSchema)] = []
+        for (name, field) in type.fields.sorted(by: { $0.key < $1.key })
+        where definition.fields[name] == nil {
+            try removeEntries(of: field, name)
+            type.fields[name] = nil
+        }
+        for (name, new) in definition.fields.sorted(by: { $0.key < $1.key }) {
+            let old = type.fields[name]
+            let isName = name == SystemField.recordName.schemaName
+            let number = isName ? type.number : (old?.number ?? schema.takeNumber())
+            let field = FieldSchema(
+                new.type,
+                isEncrypted: new.isEncrypted,
+                indexes: new.indexes,
+                number: number
+            )
+            type.fields[name] = field
+            guard !isName, Self.contents(of: old) != Self.contents(of: field) else { continue }
+            if let old { try removeEntries(of: old, name) }
+            rebuilt.append((name, field))
+        }
+        if let grants = definition.grants { type.grants = grants }
+        schema.types[name] = type
+        try rebuild(rebuilt, of: type)
+    }
+
+    /// What the index table holds for a field: values, words, both or nothing.
+    private static func contents(of field: FieldSchema?) -> [Bool] {
+        let indexes = field?.indexes ?? []
+        return [!indexes.isDisjoint(with: .values), indexes.contains(.searchable)]
+    }
+
+    private func removeEntries(of field: FieldSchema, _ name: String) throws {
+        guard name != SystemField.recordName.schemaName else { return }
+        try writer.removeEntries(index: field.valueIndex, environment.id)
+        try writer.removeEntries(index: field.wordIndex, environment.id)
+    }
+
+    /// Enters every record of a type into indexes that are new or differ.
+    private func rebuild(
+        _ fields: [(name: String, field: FieldSchema)],
+        of type: RecordTypeSchema
+    ) throws {
+        guard fields.contains(where: { !$0.field.indexes.isEmpty }) else { return }
+        var partial = type
+        partial.fields = Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.field) })
+        let keys = IndexKeys(partial)
+        for record in try records(of: type, limit: .max) {
+            guard let row = try writer.record(record), !row.isDeleted else { continue }
+            let fields = try RecordFields(stored: row.fields)
+            for entry in keys.entries(of: row, fields) where entry.index != type.nameIndex {
+                try writer.addEntry(entry, in: row.zone)
+            }
+        }
+    }
+
+    private func records(
+        of type: RecordTypeSchema,
+        limit: Int
+    ) throws -> [RowID<StoredRecord>] {
+        var records: [RowID<StoredRecord>] = []
+        for zone in try writer.zones(environment.id) where records.count < limit {
+            records += try writer.entries(
+                IndexScan(zone: zone.id, index: type.nameIndex, limit: limit)
+            ).map(\.record)
+        }
+        return records
+    }
+}

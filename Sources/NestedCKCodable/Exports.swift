@@ -1,0 +1,2 @@
+// The name under which Swift packages import NestedCloudKitCodable.
+@_exported public import NestedCloudKitCodable

@@ -1,0 +1,22 @@
+import CloudKit
+import CloudKitCodable
+
+extension CKCodableError {
+    /// The error that a failure of the coders or of the database is reported as.
+    init(cause: any Error) {
+        switch cause {
+        case let error as CKCodableError: self = error
+        case let error as CloudKitGraphError:
+            self.init(
+                error.code == .missingRecord
+                    ? .recordNotFound
+                    : error.code == .cycle ? .cloudkitInconsistence : .typeMismatch,
+                error.description,
+                error
+            )
+        case is DecodingError, is EncodingError, is CloudKitRecordEncodingError:
+            self.init(.typeMismatch, "\(cause)", cause)
+        default: self.init(.cloudkitError, "\(cause)", cause)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import CloudKit
+import CloudKitExtras
+import Foundation
+import Testing
+
+@Suite("cloudkit serve")
+struct ServeTests {
+    private let data = FileManager.default.temporaryDirectory
+        .appendingPathComponent("ServeTests-\(UUID().uuidString)")
+
+    private func serve() async throws -> CommandProcess.Running {
+        try await CommandProcess.start([
+            "serve", "--data", data.path, "--port", "0", "--user", "Ada L", "--user", "Bob",
+        ])
+    }
+
+    /// The settings in a user's file, as a shell would take them.
+    private func settings(_ name: String) throws -> [String: String] {
+        let file = data.appendingPathComponent("\(name).env")
+        var settings: [String: String] = [:]
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+            let parts = line.dropFirst("export ".count).split(separator: "=", maxSplits: 1)
+            settings[String(parts[0])] = String(parts[1])
+        }
+        return settings
+    }
+
+    private func database(_ name: String) throws -> CKDatabase {
+        let settings = try settings(name)
+        let client = WebClient(
+            url: try #require(settings["CLOUDKIT_URL"]),
+            container: try #require(settings["CLOUDKIT_CONTAINER"]),
+            environment: .development,
+            credentials: WebCredentials(
+                apiToken: try #require(settings["CLOUDKIT_API_TOKEN"]),
+                webAuthToken: settings["CLOUDKIT_WEB_AUTH_TOKEN"]
+            )
+        )
+        return CKContainer(client: client).privateCloudDatabase
+    }
+
+    @Test(
+        "What was saved survives kill -9; so do the users, and only their owner reads their files"
+    )
+    func killed() async throws {
+        defer { try? FileManager.default.removeItem(at: data) }
+        var server = try await serve()
+        #expect(server.greeting.hasPrefix("Serving iCloud.com.example.app at http://127.0.0.1:"))
+        let zoneID = CKRecordZone.ID(zoneName: "Notes")
+        let ada = try database("ada-l")
+        try await ada.save(CKRecordZone(zoneID: zoneID))
+        let notes = (0..<50).map { index in
+            let note = CKRecord(
+                recordType: "Note",
+                recordID: CKRecord.ID(recordName: "n\(index)", zoneID: zoneID)
+            )
+            note["index"] = index
+            return note
+        }
+        _ = try await ada.modifyRecords(saving: notes, deleting: [])
+        let token = try settings("ada-l")["CLOUDKIT_API_TOKEN"]
+        server.end(SIGKILL)
+
+        server = try await serve()
+        #expect(try settings("ada-l")["CLOUDKIT_API_TOKEN"] == token)
+        let found = try await database("ada-l").records(for: notes.map(\.recordID))
+        for note in notes {
+            let record = try found[note.recordID]?.get()
+            #expect(record?["index"] == note["index"] as Int?)
+            #expect(record?.recordChangeTag == note.recordChangeTag)
+        }
+        #expect(try await database("bob").allRecordZones().map(\.zoneID) == [.default])
+        let attributes = try FileManager.default.attributesOfItem(
+            atPath: data.appendingPathComponent("ada-l.env").path
+        )
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        server.end(SIGTERM)
+    }
+
+    @Test("A port that is none is refused before anything is made")
+    func badPort() async throws {
+        let outcome = try await CommandProcess.run([
+            "serve", "--data", data.path, "--port", "70000",
+        ])
+        #expect(outcome.status != 0)
+        #expect(outcome.errors.contains("--port 70000"))
+        #expect(!FileManager.default.fileExists(atPath: data.path))
+    }
+}

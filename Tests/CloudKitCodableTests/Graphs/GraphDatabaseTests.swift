@@ -1,0 +1,122 @@
+import CloudKit
+import CloudKitCodable
+import Foundation
+import CloudKitTesting
+import Support
+import Testing
+
+@Suite("Graphs in a database")
+struct GraphDatabaseTests {
+    let zoneID = CKRecordZone.ID(zoneName: "World")
+
+    private func database(_ cloud: Cloud, _ user: TestCloud.User) async throws -> CKDatabase {
+        let database = try await cloud.database(of: user)
+        try await database.save(CKRecordZone(zoneID: zoneID))
+        return database
+    }
+
+    @Test(
+        "What one device saves another loads, and reads from the zone's changes",
+        arguments: CloudFixture.allCases
+    )
+    func twoDevices(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let user = try await cloud.addUser()
+            let phone = try await database(cloud, user)
+            let laptop = try await cloud.database(of: user)
+            let atlas = Atlas.sample(countries: 30, timeZones: 10)
+            let progress = Progress(totalUnitCount: 0)
+            let saved = try await phone.save(atlas, in: zoneID, progress: progress)
+            #expect(progress.completedUnitCount == 331 && progress.totalUnitCount == 331)
+            #expect(saved.records.count == 331)
+            #expect(saved.records.allSatisfy { $0.recordChangeTag != nil })
+
+            let loaded = try await laptop.graph(Atlas.self, for: saved.rootID)
+            #expect(loaded.root == atlas)
+
+            var records: [CKRecord] = []
+            var token: CKServerChangeToken?
+            var moreComing = true
+            while moreComing {
+                let page = try await laptop.recordZoneChanges(inZoneWith: zoneID, since: token)
+                records += try page.modificationResultsByID.values.map { try $0.get().record }
+                (token, moreComing) = (page.changeToken, page.moreComing)
+            }
+            let decoded = try CloudKitGraphDecoder().decode(
+                Atlas.self,
+                from: records,
+                root: saved.rootID
+            )
+            #expect(decoded == atlas)
+        }
+    }
+
+    @Test(
+        "An edited graph sends exactly the record that changed, onto the version it came from",
+        arguments: CloudFixture.allCases
+    )
+    func edit(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let user = try await cloud.addUser()
+            let phone = try await database(cloud, user)
+            let laptop = try await cloud.database(of: user)
+            var mine = try await phone.save(Atlas.sample(), in: zoneID)
+            let token = try await laptop.recordZoneChanges(inZoneWith: zoneID, since: nil)
+                .changeToken
+            mine.root.countries[1].timeZones[0].comments = "changed"
+            try await phone.save(&mine)
+            let news = try await laptop.recordZoneChanges(inZoneWith: zoneID, since: token)
+            #expect(news.modificationResultsByID.keys.map(\.recordName) == ["zone-Area1-City0"])
+
+            var theirs = try await laptop.graph(Atlas.self, for: mine.rootID)
+            #expect(theirs.root == mine.root)
+            mine.root.countries[0].name = "Mine"
+            theirs.root.countries[0].name = "Theirs"
+            try await laptop.save(&theirs)
+            let error = await #expect(throws: CKError.self) { try await phone.save(&mine) }
+            #expect(error?.code == .serverRecordChanged)
+            #expect(error?.serverRecord?["name"] == "Theirs")
+        }
+    }
+
+    @Test("Models that a value reaches no more are deleted when asked for")
+    func orphans() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await database(cloud, try await cloud.addUser())
+            var graph = try await database.save(Atlas.sample(), in: zoneID)
+            let count = graph.records.count
+            let gone = graph.root.countries.removeLast()
+            try await database.save(&graph)
+            #expect(graph.records.count == count)
+            try await database.save(&graph, deletingOrphans: true)
+            #expect(graph.records.count == count - 3)
+            let goneID = CKRecord.ID(recordName: gone.recordName, zoneID: zoneID)
+            let error = await #expect(throws: CKError.self) {
+                try await database.record(for: goneID)
+            }
+            #expect(error?.code == .unknownItem)
+            #expect(try await database.graph(Atlas.self, for: graph.rootID).root == graph.root)
+        }
+    }
+
+    @Test("Children that refer to their owner are found, in their order, and go with it")
+    func children() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await database(cloud, try await cloud.addUser())
+            let album = Album(
+                id: "album",
+                title: "Summer",
+                photos: (0..<5).map { Photo(id: "photo\(5 - $0)") }
+            )
+            let graph = try await database.save(album, in: zoneID)
+            #expect(graph.records.first?.recordID == graph.rootID)
+            #expect(graph.records.last?.parent?.recordID == graph.rootID)
+            let source = MemorySource(graph.records)
+            #expect(try await source.graph(Album.self, for: graph.rootID).root == album)
+            #expect(source.requests == [1, 1])
+            try await database.deleteRecord(withID: graph.rootID)
+            let results = try await database.records(for: graph.records.map(\.recordID))
+            #expect(results.values.allSatisfy { (try? $0.get()) == nil })
+        }
+    }
+}

@@ -1,0 +1,232 @@
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+@Suite("Schemas")
+struct SchemaTests {
+    static let text = """
+        DEFINE SCHEMA
+
+        CREATE ROLE editor;
+
+        RECORD TYPE Note (
+            "___createTime" TIMESTAMP,
+            "___createdBy" REFERENCE,
+            "___modTime" TIMESTAMP QUERYABLE SORTABLE,
+            "___modifiedBy" REFERENCE,
+            "___recordID" REFERENCE QUERYABLE,
+            done INT64 QUERYABLE,
+            due TIMESTAMP SORTABLE,
+            photo ASSET,
+            secret ENCRYPTED STRING,
+            tags LIST<STRING> QUERYABLE,
+            title STRING QUERYABLE SORTABLE SEARCHABLE,
+            GRANT WRITE TO _creator,
+            GRANT CREATE TO _icloud,
+            GRANT READ TO _world,
+            GRANT READ, WRITE TO editor
+        );
+
+        """.replacing("_creator", with: "\"_creator\"").replacing("_icloud", with: "\"_icloud\"")
+        .replacing("_world", with: "\"_world\"")
+
+    private func imported(
+        _ text: String = text,
+        _ environment: ServiceEnvironment = .production
+    ) async throws -> TestCloud {
+        let cloud = try await TestCloud(environment: environment)
+        _ = try await cloud.service.importSchema(
+            text,
+            container: TestCloud.container,
+            environment: environment
+        )
+        return cloud
+    }
+
+    @Test("A schema is printed as it was read")
+    func roundTrip() async throws {
+        let cloud = try await imported()
+        let printed = try await cloud.service.exportSchema(
+            container: TestCloud.container,
+            environment: .production
+        )
+        #expect(printed == Self.text)
+    }
+
+    @Test(
+        "Comments, cases and order do not matter",
+        arguments: [
+            "// c\ndefine schema -- d\nrecord /* e */ type T (a string, b number preferred as int64);",
+            "DEFINE SCHEMA RECORD TYPE \"T\" (b NUMBER PREFERRED AS INT64, \"a\" STRING);",
+        ]
+    )
+    func spelling(text: String) throws {
+        let plain = "DEFINE SCHEMA RECORD TYPE T (a STRING, b INT64);"
+        #expect(try CloudService.schemaChanges(from: plain, to: text).isEmpty)
+    }
+
+    @Test(
+        "Mistakes are told with their place",
+        arguments: [
+            ("RECORD TYPE T (a STRING);", 1, "Was expecting \"DEFINE\""),
+            ("DEFINE SCHEMA;", 1, "Was expecting \"RECORD\""),
+            ("DEFINE SCHEMA\nRECORD TYPE T (a TEXT);", 2, "There is no type TEXT"),
+            ("DEFINE SCHEMA\nRECORD TYPE T (a STRING, a INT64);", 2, "defined twice"),
+            ("DEFINE SCHEMA\nRECORD TYPE T (a STRING)\n", 3, "Was expecting \";\""),
+            ("DEFINE SCHEMA RECORD TYPE T (\"___recordID\" QUERYABLE);", 1, "QUERYABLE"),
+            ("DEFINE SCHEMA RECORD TYPE T (a ASSET QUERYABLE);", 1, "cannot be QUERYABLE"),
+            ("DEFINE SCHEMA RECORD TYPE T (a ENCRYPTED STRING QUERYABLE);", 1, "cannot be"),
+            ("DEFINE SCHEMA RECORD TYPE T (a STRING, GRANT READ TO boss);", 1, "no role boss"),
+            ("DEFINE SCHEMA RECORD TYPE T (\"a STRING);", 1, "never closed"),
+            ("DEFINE SCHEMA /* x", 1, "never closed"),
+            ("DEFINE SCHEMA RECORD TYPE T (%);", 1, "Encountered '%'"),
+        ]
+    )
+    func mistakes(text: String, line: Int, message: String) {
+        #expect {
+            try CloudService.validateSchema(text)
+        } throws: { error in
+            let error = error as? SchemaSyntaxError
+            return error?.line == line && error?.message.contains(message) == true
+        }
+    }
+
+    @Test("Production takes what the schema has and refuses everything else")
+    func production() async throws {
+        let cloud = try await imported()
+        let ada = try await cloud.addUser()
+        let fields: JSON = ["title": ["value": "Milk"], "tags": ["value": ["a"]]]
+        let answer = try await cloud.modify(
+            "_defaultZone",
+            as: ada,
+            [
+                TestCloud.note("create", "a", fields),
+                TestCloud.note("create", "b", ["nope": ["value": 1]]),
+                TestCloud.note("create", "c", type: "Other"),
+                TestCloud.note("create", "d", ["secret": ["value": "x"]]),
+                TestCloud.note("create", "e", ["secret": ["value": "x", "isEncrypted": true]]),
+                TestCloud.note("create", "f", ["title": ["value": "x", "isEncrypted": true]]),
+            ]
+        )
+        #expect(
+            answer.records.map { $0.serverErrorCode != nil }
+                == [false, true, true, true, false, true]
+        )
+        #expect(answer.records[1].reason.text?.contains("in production schema") == true)
+        #expect(answer.records[4].fields.secret.isEncrypted == true)
+        let body: JSON = [
+            "query": [
+                "recordType": "Note",
+                "filterBy": [
+                    [
+                        "fieldName": "secret", "comparator": "EQUALS",
+                        "fieldValue": ["value": "x"],
+                    ]
+                ],
+            ]
+        ]
+        let query = try await cloud.call("records/query", as: ada, body)
+        #expect(query.reason.contains("ENCRYPTED_STRING and cannot be queried"))
+    }
+
+    @Test("An index that is added later finds older records; one that is dropped refuses")
+    func reindex() async throws {
+        let bare = "DEFINE SCHEMA RECORD TYPE Note (n INT64, \"___recordID\" REFERENCE QUERYABLE);"
+        let cloud = try await imported(bare, .development)
+        let ada = try await cloud.addUser()
+        _ = try await cloud.modify(
+            "_defaultZone",
+            as: ada,
+            [
+                TestCloud.note("create", "a", ["n": ["value": 1]]), TestCloud.note("create", "b"),
+            ]
+        )
+        func query() async throws -> TestCloud.Answer {
+            try await cloud.call(
+                "records/query",
+                as: ada,
+                ["query": ["recordType": "Note", "sortBy": [["fieldName": "n"]]]]
+            )
+        }
+        #expect(try await query().reason.hasPrefix("Field 'n' is not marked sortable"))
+        for (line, names) in [("n INT64 SORTABLE", ["b", "a"]), ("n INT64", [])] {
+            _ = try await cloud.service.importSchema(
+                "DEFINE SCHEMA RECORD TYPE Note (\(line));",
+                container: TestCloud.container,
+                environment: .development
+            )
+            #expect(try await query().records.compactMap(\.recordName.text) == names)
+        }
+    }
+
+    @Test("Deploying copies the schema without data and refuses to lose anything")
+    func deploy() async throws {
+        let cloud = try await imported(Self.text, .development)
+        let planned = try await cloud.service.deploySchema(
+            container: TestCloud.container,
+            isDryRun: true
+        )
+        #expect(planned.map(\.description) == ["+ ROLE editor", "+ Note: RECORD TYPE Note"])
+        let done = try await cloud.service.deploySchema(container: TestCloud.container)
+        #expect(done == planned)
+        #expect(try await cloud.service.deploySchema(container: TestCloud.container).isEmpty)
+        _ = try await cloud.service.importSchema(
+            "DEFINE SCHEMA",
+            container: TestCloud.container,
+            environment: .development
+        )
+        await #expect(throws: RequestError.self) {
+            try await cloud.service.deploySchema(container: TestCloud.container)
+        }
+    }
+
+    @Test("Grants decide what each role may do in the public database")
+    func grants() async throws {
+        let text = """
+            DEFINE SCHEMA
+            RECORD TYPE Secret (a STRING QUERYABLE, GRANT CREATE TO "_icloud",
+                GRANT READ, WRITE TO "_creator");
+            RECORD TYPE Open (a STRING, GRANT READ, CREATE, WRITE TO "_world");
+            """
+        let cloud = try await imported(text, .development)
+        let ada = try await cloud.addUser()
+        let bob = try await cloud.addUser("Bob")
+        for (kind, user) in [("create", ada), ("forceUpdate", bob)] {
+            let answer = try await cloud.modify(
+                "_defaultZone",
+                as: user,
+                database: .public,
+                [
+                    TestCloud.note(kind, "s", ["a": ["value": "x"]], type: "Secret"),
+                    TestCloud.note(kind, "o", ["a": ["value": "x"]], type: "Open"),
+                ]
+            )
+            let isCreator = user.name == ada.name
+            #expect(answer.records[0].serverErrorCode == (isCreator ? nil : "ACCESS_DENIED"))
+            #expect(answer.records[1].serverErrorCode == nil)
+        }
+        for (user, code) in [(ada, nil), (bob, "ACCESS_DENIED")] as [(TestCloud.User, JSON)] {
+            let found = try await cloud.lookUp(["s"], in: "_defaultZone", as: user, database: .public)
+            #expect(found.records[0].serverErrorCode == code)
+            let body: JSON = [
+                "query": [
+                    "recordType": "Secret",
+                    "filterBy": [
+                        "fieldName": "a", "comparator": "EQUALS", "fieldValue": ["value": "x"],
+                    ],
+                ]
+            ]
+            let query = try await cloud.call("records/query", .public, as: user, body)
+            #expect(query.records.count == (code == nil ? 1 : 0))
+        }
+        let anyone = try await cloud.modify(
+            "_defaultZone",
+            as: nil,
+            database: .public,
+            [TestCloud.note("create", "p", type: "Open")]
+        )
+        #expect(anyone.records[0].serverErrorCode == nil)
+    }
+}

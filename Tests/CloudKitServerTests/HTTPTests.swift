@@ -1,0 +1,124 @@
+import CloudKitServer
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+@Suite("The service over HTTP")
+struct HTTPTests {
+    @Test("Records are saved and read back, with the headers that clients look for")
+    func roundTrip() async throws {
+        try await TestServer.run { server in
+            try await server.addZone("Notes")
+            let fields: JSON = ["title": ["value": "Milk \u{1F95B} \"2\\l\"\n"]]
+            let saved = try await server.save([TestCloud.note("create", "n1", fields)])
+            #expect(saved.status == 200)
+            #expect(saved.headers["content-type"] == "application/json; charset=UTF-8")
+            #expect(saved.headers["x-apple-request-uuid"] != nil)
+            let found = try await server.call(
+                "records/lookup",
+                ["zoneID": ["zoneName": "Notes"], "records": [["recordName": "n1"]]]
+            )
+            #expect(found.body.records == saved.body.records)
+            #expect(found.body.records[0].fields.title.value == fields.title.value)
+        }
+    }
+
+    @Test("Bad requests get CloudKit's own errors and change nothing")
+    func badRequests() async throws {
+        try await TestServer.run { server in
+            try await server.addZone("Notes")
+            let url = server.endpoint("records/modify")
+            func note(_ name: String, _ fields: JSON = [:]) -> JSON {
+                TestCloud.note("create", name, fields)
+            }
+            let malformed = try await server.send(url, Data("{\"operations\":[".utf8))
+            #expect((malformed.status, malformed.body.serverErrorCode) == (400, "BAD_REQUEST"))
+            let type = try await server.save([note("a", ["x": ["value": 1, "type": "MAGIC"]])])
+            #expect((type.status, type.body.serverErrorCode) == (400, "BAD_REQUEST"))
+            #expect(type.body.reason.text?.contains("fields.x.type") == true)
+            let zone = try await server.save([note("a")], in: "Nowhere")
+            #expect((zone.status, zone.body.serverErrorCode) == (404, "ZONE_NOT_FOUND"))
+            let many = try await server.save((0...200).map { note("a\($0)") })
+            #expect((many.status, many.body.serverErrorCode) == (400, "BAD_REQUEST"))
+            let large = String(repeating: "x", count: Limits.recordBytes)
+            let size = try await server.save([note("a", ["x": ["value": .string(large)]])])
+            #expect(size.status == 200)
+            #expect(size.body.records[0].serverErrorCode == "BAD_REQUEST")
+            let receipt: JSON = ["x": ["value": ["receipt": "AAAA", "size": 1]]]
+            let asset = try await server.save([note("a", receipt)])
+            #expect(asset.body.records[0].serverErrorCode == "BAD_REQUEST")
+            let stale = try await server.save([TestCloud.note("update", "a", tag: "1")])
+            #expect(stale.body.records[0].serverErrorCode == "NOT_FOUND")
+            let token = server.endpoint("records/modify", webToken: "158__54__" + large.prefix(64))
+            let wrong = try await server.send(token, Data("{}".utf8))
+            #expect((wrong.status, wrong.body.serverErrorCode) == (401, "AUTHENTICATION_FAILED"))
+            #expect(try await server.names() == [])
+        }
+    }
+
+    @Test("Other names, foreign pages and compressed bodies are refused")
+    func origins() async throws {
+        try await TestServer.run { server in
+            let url = server.endpoint("zones/list")
+            let host = try await server.send(url, headers: [("Host", "evil.example")])
+            #expect((host.status, host.body.serverErrorCode) == (403, "ACCESS_DENIED"))
+            let origin = try await server.send(url, headers: [("Origin", "http://evil.example")])
+            #expect(origin.status == 403)
+            #expect(origin.headers["access-control-allow-origin"] == nil)
+            let own = try await server.send(url, headers: [("Origin", "http://localhost:3000")])
+            #expect(own.status == 200)
+            #expect(own.headers["access-control-allow-origin"] == "http://localhost:3000")
+            let preflight = try await server.send(
+                url,
+                method: "OPTIONS",
+                headers: [("Origin", "http://localhost:3000")]
+            )
+            #expect(preflight.status == 200)
+            let gzip = try await server.send(url, headers: [("Content-Encoding", "gzip")])
+            #expect((gzip.status, gzip.body.serverErrorCode) == (400, "BAD_REQUEST"))
+        }
+    }
+
+    @Test("A body beyond the limit is refused while it comes")
+    func bodyLimit() async throws {
+        let configuration = CloudServer.Configuration(
+            service: ServiceConfiguration(requestBodyBytes: 10_000)
+        )
+        try await TestServer.run(configuration) { server in
+            let answer = try await server.send(
+                server.endpoint("records/modify"),
+                Data(count: 1_000_000)
+            )
+            #expect((answer.status, answer.body.serverErrorCode) == (400, "BAD_REQUEST"))
+            #expect(try await server.call("zones/list", [:]).status == 200)
+        }
+    }
+
+    @Test("Assets go up and come down over HTTP")
+    func assets() async throws {
+        try await TestServer.run { server in
+            try await server.addZone("Notes")
+            let token: JSON = ["recordName": "n1", "recordType": "Note", "fieldName": "image"]
+            let prepared = try await server.call(
+                "assets/upload",
+                ["zoneID": ["zoneName": "Notes"], "tokens": [token]]
+            )
+            let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+            let url = try #require(prepared.body.tokens[0].url.text)
+            let uploaded = try await server.send(url, bytes)
+            let field: JSON = ["image": ["value": uploaded.body.singleFile]]
+            let saved = try await server.save([TestCloud.note("create", "n1", field)])
+            let value = saved.body.records[0].fields.image.value
+            let link = try #require(value.downloadURL.text)
+            for link in [link, link + "/photo.jpg"] {
+                let downloaded = try await server.send(link, method: "GET")
+                #expect(downloaded.data == bytes)
+                #expect(downloaded.headers["x-content-type-options"] == "nosniff")
+            }
+            let forged = try await server.send(String(link.dropLast(5)) + "AAAAA", method: "GET")
+            #expect(forged.status == 404)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import AsyncHTTPClient
+import CloudKitServer
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import Logging
+import NIOCore
+import NIOHTTP1
+import ServerFixtures
+
+/// A server on a free loopback port with one container and one user, spoken to over HTTP.
+struct TestServer: Sendable {
+    static let container = "iCloud.com.example.notes"
+
+    let url: String
+    let apiToken: String
+    let webToken: String
+
+    struct Answer: Sendable {
+        var status: Int
+        var headers: [String: String]
+        var data: Data
+        var body: JSON { (try? JSON(data)) ?? .null }
+    }
+
+    /// Runs a test against a server that ends with it.
+    static func run(
+        _ configuration: CloudServer.Configuration = CloudServer.Configuration(),
+        _ test: @escaping @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        let server = try CloudServer(
+            configuration: configuration,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let apiToken = try await server.service.addAPIToken(
+            container: container,
+            environment: .development
+        )
+        let user = try await server.service.addUser(container: container, name: "Ada")
+        let webToken = try await server.service.addWebAuthToken(
+            user: user,
+            apiToken: apiToken,
+            environment: .development
+        )
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            let url = try await server.url()
+            try await test(TestServer(url: url, apiToken: apiToken, webToken: webToken))
+            group.cancelAll()
+            while (try? await group.next()) != nil {}
+        }
+    }
+
+    func send(
+        _ url: String,
+        method: String = "POST",
+        headers: [(String, String)] = [],
+        _ body: Data = Data()
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: url)
+        request.method = .RAW(value: method)
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
+        request.body = .bytes(ByteBuffer(bytes: body))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let bytes = try await response.body.collect(upTo: 100 << 20)
+        var fields: [String: String] = [:]
+        for header in response.headers { fields[header.name.lowercased()] = header.value }
+        return Answer(
+            status: Int(response.status.code),
+            headers: fields,
+            data: Data(bytes.readableBytesView)
+        )
+    }
+
+    /// The URL of an endpoint of the private database, with credentials.
+    func endpoint(_ endpoint: String, webToken: String? = nil) -> String {
+        let token = TestCloud.escape(webToken ?? self.webToken)
+        return "\(url)/database/1/\(Self.container)/development/private/\(endpoint)"
+            + "?ckAPIToken=\(apiToken)&ckWebAuthToken=\(token)"
+    }
+
+    func call(_ endpoint: String, _ body: JSON) async throws -> Answer {
+        try await send(self.endpoint(endpoint), try JSONEncoder().encode(body))
+    }
+
+    func addZone(_ name: String) async throws {
+        let zone: JSON = ["zoneID": ["zoneName": .string(name)]]
+        let answer = try await call(
+            "zones/modify",
+            ["operations": [["operationType": "create", "zone": zone]]]
+        )
+        precondition(answer.status == 200)
+    }
+
+    func save(_ notes: [JSON], in zone: String = "Notes") async throws -> Answer {
+        try await call(
+            "records/modify",
+            ["zoneID": ["zoneName": .string(zone)], "operations": .array(notes)]
+        )
+    }
+
+    /// The names of all records of a zone.
+    func names(in zone: String = "Notes") async throws -> [String] {
+        var names: [String] = []
+        var token = JSON.null
+        while true {
+            let answer = try await call(
+                "changes/zone",
+                ["zones": [["zoneID": ["zoneName": .string(zone)], "syncToken": token]]]
+            )
+            let page = answer.body.zones[0]
+            names += page.records.elements.compactMap(\.recordName.text)
+            token = page.syncToken
+            if page.moreComing != true { return names }
+        }
+    }
+}

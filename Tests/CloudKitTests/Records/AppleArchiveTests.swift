@@ -1,0 +1,205 @@
+import CloudKit
+import Testing
+
+// Stand-ins that write archives as Apple's framework does: its class names and keys.
+
+final class RecordStand: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+
+    override init() {}
+
+    init?(coder: NSCoder) { nil }
+
+    func encode(with coder: NSCoder) {
+        let zone = CKRecordZone.ID(zoneName: "Notes")
+        coder.encode("Note" as NSString, forKey: "RecordType")
+        coder.encode(CKRecord.ID(recordName: "n1", zoneID: zone), forKey: "RecordID")
+        coder.encode("7" as NSString, forKey: "ETag")
+        coder.encode(NSDate(timeIntervalSince1970: 1000), forKey: "RecordCtime")
+        coder.encode(
+            ValueStand(
+                values: [
+                    "title": "Milk" as NSString, "count": NSNumber(value: 3),
+                    "tags": ["a", "b"] as NSArray,
+                    "photo": AssetStand(),
+                ],
+                changed: ["title"]
+            ),
+            forKey: "ValueStore"
+        )
+    }
+}
+
+final class ValueStand: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+    let values: [String: Any]
+    let changed: [String]
+
+    init(values: [String: Any], changed: [String]) {
+        self.values = values
+        self.changed = changed
+    }
+
+    init?(coder: NSCoder) { nil }
+
+    func encode(with coder: NSCoder) {
+        coder.encode(values as NSDictionary, forKey: "RecordValues")
+        coder.encode(changed as NSArray, forKey: "ChangedKeys")
+    }
+}
+
+final class AssetStand: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+
+    override init() {}
+
+    init?(coder: NSCoder) { nil }
+
+    func encode(with coder: NSCoder) {
+        coder.encode(NSURL(fileURLWithPath: "/photo.jpg"), forKey: "AssetFileURL")
+    }
+}
+
+@Suite("Archives made on Apple platforms")
+struct AppleArchiveTests {
+    /// Foundation's archiver writes no other class names than its own here, so that the stand-ins'
+    /// names are read as those of Apple's classes.
+    init() throws {
+        for (stand, name) in [
+            ("RecordStand", "CKRecord"), ("ValueStand", "CKRecordValueStore"),
+            ("AssetStand", "CKAsset"),
+        ] {
+            let type: AnyClass = try #require(NSKeyedUnarchiver.class(forClassName: name))
+            NSKeyedUnarchiver.setClass(type, forClassName: "CloudKitTests.\(stand)")
+        }
+    }
+
+    private func archive() throws -> Data {
+        try NSKeyedArchiver.archivedData(
+            withRootObject: RecordStand(),
+            requiringSecureCoding: true
+        )
+    }
+
+    @Test("The names of Apple's classes are known before anything of the module is used")
+    func names() {
+        #expect(NSKeyedUnarchiver.class(forClassName: "CKRecord") == CKRecord.self)
+        #expect(NSKeyedUnarchiver.class(forClassName: "CKRecordID") == CKRecord.ID.self)
+        #expect(NSKeyedUnarchiver.class(forClassName: "CKRecordZoneID") == CKRecordZone.ID.self)
+        #expect(NSKeyedUnarchiver.class(forClassName: "CKReference") == CKRecord.Reference.self)
+    }
+
+    @Test("An archive that names CKRecord is read with its values and changes")
+    func read() throws {
+        let record = try #require(
+            try NSKeyedUnarchiver.unarchivedObject(ofClass: CKRecord.self, from: try archive())
+        )
+        #expect(record.recordType == "Note")
+        #expect(record.recordID.zoneID.zoneName == "Notes")
+        #expect(record.recordChangeTag == "7")
+        #expect(record["title"] == "Milk")
+        #expect(record["count"] == 3)
+        #expect(record["tags"] == ["a", "b"])
+        #expect((record["photo"] as CKAsset?)?.fileURL?.path == "/photo.jpg")
+        #expect(record.changedKeys() == ["title"])
+    }
+
+    @Test("System fields whose values have the wrong class make no record, and no crash")
+    func wrongClasses() throws {
+        for key in ["RecordType", "RecordID", "ETag", "RecordCtime"] {
+            let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+            if key != "RecordType" { archiver.encode("Note" as NSString, forKey: "RecordType") }
+            if key != "RecordID" {
+                archiver.encode(CKRecord.ID(recordName: "n1"), forKey: "RecordID")
+            }
+            archiver.encode([1] as NSArray, forKey: key)
+            archiver.finishEncoding()
+            let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+            unarchiver.requiresSecureCoding = true
+            let record = CKRecord(coder: unarchiver)
+            #expect(record == nil || key == "ETag" || key == "RecordCtime")
+        }
+    }
+
+    @Test(
+        "An archive that is cut short, lacks keys or has other classes does not end the process",
+        arguments: [true, false]
+    )
+    func broken(ours: Bool) throws {
+        let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n1"))
+        record["title"] = "Milk"
+        record["at"] = CLLocation(latitude: 1, longitude: 2)
+        record["other"] = CKRecord.Reference(record: record, action: .deleteSelf)
+        record["list"] = [1, 2, 3]
+        let whole =
+            ours
+            ? try NSKeyedArchiver.archivedData(withRootObject: record, requiringSecureCoding: true)
+            : try archive()
+        var random = SplitMix(seed: 42)
+        for _ in 0..<3000 {
+            var data = whole
+            for _ in 0...Int.random(in: 0..<4, using: &random) {
+                // A dictionary with a value that cannot be read ends the process in Foundation; only
+                // Apple's archives have dictionaries.
+                switch ours ? Int.random(in: 0..<3, using: &random) : 0 {
+                case 0: data = data.prefix(Int.random(in: 0...data.count, using: &random))
+                case 1: data = renamedKey(data, using: &random)
+                default: data = swapped(data, using: &random)
+                }
+            }
+            let read = try? NSKeyedUnarchiver.unarchivedObject(ofClass: CKRecord.self, from: data)
+            if let read {
+                _ = read.allKeys().map { read[$0] as Any? }
+                _ = read.description
+            }
+        }
+    }
+
+    /// Gives a key another name, so that it is missing. Bits anywhere cannot be turned: Foundation's
+    /// own unarchiver ends the process on references that lead nowhere, before anyone is asked.
+    private func renamedKey(_ data: Data, using random: inout SplitMix) -> Data {
+        let keys = [
+            "RecordType", "RecordID", "RecordName", "ZoneID", "ZoneName", "ownerName", "ETag",
+            "ReferenceAction", "RecordValues", "ChangedKeys", "latitude", "fields", "AssetFileURL",
+        ]
+        guard let key = keys.randomElement(using: &random),
+            let range = data.range(of: Data(key.utf8))
+        else { return data }
+        var data = data
+        data[range.lowerBound] ^= 1
+        return data
+    }
+
+    /// Puts one class where another stands, by names of the same length.
+    private func swapped(_ data: Data, using random: inout SplitMix) -> Data {
+        let groups = [
+            ["CKRecordID", "CLLocation"], ["CKRecordZoneID", "CKUserIdentity"],
+            ["NSArray", "CKAsset", "CKShare", "CKQuery"], ["NSDictionary", "CKRecordZone"],
+        ]
+        guard let group = groups.randomElement(using: &random),
+            let from = group.randomElement(using: &random),
+            let to = group.randomElement(using: &random),
+            let range = data.range(of: Data(from.utf8))
+        else { return data }
+        var data = data
+        data.replaceSubrange(range, with: Data(to.utf8))
+        return data
+    }
+}
+
+/// A sequence that is the same in every run.
+struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

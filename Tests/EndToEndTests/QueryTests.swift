@@ -1,0 +1,170 @@
+import CloudKit
+import CloudKitTesting
+import Support
+import Testing
+
+@Suite("Queries")
+struct QueryTests {
+    static let zone = CKRecordZone(zoneName: "People")
+
+    /// Five people, with all that predicates can ask about.
+    private func people() -> [CKRecord] {
+        let places = [(52.5, 13.4), (48.1, 11.6), (53.5, 10.0), (52.4, 13.1), (50.9, 6.9)]
+        return ["Ada", "Bob", "Cleo", "Dan", "Eva"].enumerated().map { index, name in
+            let record = CKRecord(
+                recordType: "Person",
+                recordID: CKRecord.ID(recordName: name, zoneID: Self.zone.zoneID)
+            )
+            record["name"] = name
+            record["age"] = 20 + index
+            record["tags"] = index.isMultiple(of: 2) ? ["even", "all"] : ["odd", "all"]
+            record["home"] = CLLocation(
+                latitude: places[index].0,
+                longitude: places[index].1
+            )
+            return record
+        }
+    }
+
+    @Test(
+        "A predicate holds in memory for what it says",
+        arguments: [
+            ("TRUEPREDICATE", [], ["Ada", "Bob", "Cleo", "Dan", "Eva"]),
+            ("FALSEPREDICATE", [], []),
+            ("age >= 22", [], ["Cleo", "Dan", "Eva"]),
+            ("22 < age", [], ["Dan", "Eva"]),
+            ("age BETWEEN {21, 22}", [], ["Bob", "Cleo"]),
+            ("NOT (age < 23)", [], ["Dan", "Eva"]),
+            ("name == %@", ["Bob"], ["Bob"]),
+            ("name != 'Bob' AND age < 23", [], ["Ada", "Cleo"]),
+            ("name BEGINSWITH %@", ["E"], ["Eva"]),
+            ("NOT name BEGINSWITH 'A'", [], ["Bob", "Cleo", "Dan", "Eva"]),
+            ("name IN %@", [["Ada", "Eva", "Zoe"]], ["Ada", "Eva"]),
+            ("tags CONTAINS 'odd'", [], ["Bob", "Dan"]),
+            ("ANY tags == 'even'", [], ["Ada", "Cleo", "Eva"]),
+            ("'odd' IN tags", [], ["Bob", "Dan"]),
+            ("NOT tags CONTAINS 'odd'", [], ["Ada", "Cleo", "Eva"]),
+            ("%K == %d", ["age", 20], ["Ada"]),
+        ] as [(String, [any Sendable], [String])]
+    )
+    func memory(format: String, arguments: [any Sendable], expected: [String]) {
+        let predicate = NSPredicate(format: format, argumentArray: arguments)
+        let matches = people().filter { predicate.evaluate(with: $0) }
+        #expect(matches.map(\.recordID.recordName) == expected)
+    }
+
+    private func database(
+        answering answers: ScriptedQueries
+    ) async throws -> CKDatabase {
+        let cloud = try await TestCloud()
+        let user = try await cloud.addUser("Ada")
+        return try await cloud.device(of: user) { ScriptedTransport(base: $0, queries: answers) }
+            .privateCloudDatabase
+    }
+
+    @Test("Pages follow one another through cursors, which can be archived")
+    func cursors() async throws {
+        let script = ScriptedQueries(pages: [["Eva", "Dan"], [], ["Ada"]])
+        let database = try await database(answering: script)
+        let query = CKQuery(
+            recordType: "Person",
+            predicate: NSPredicate(format: "age > %@ AND NOT tags CONTAINS 'x'", 3)
+        )
+        query.sortDescriptors = [NSSortDescriptor(key: "creationDate", ascending: false)]
+        var (matches, cursor) = try await database.records(matching: query, resultsLimit: 2)
+        var names = matches.map(\.0.recordName)
+        while let next = cursor {
+            let archive = try NSKeyedArchiver.archivedData(
+                withRootObject: next,
+                requiringSecureCoding: true
+            )
+            let read = try #require(
+                try NSKeyedUnarchiver.unarchivedObject(
+                    ofClass: CKQueryOperation.Cursor.self,
+                    from: archive
+                )
+            )
+            #expect(read == next)
+            (matches, cursor) = try await database.records(continuingMatchFrom: read)
+            names += matches.map(\.0.recordName)
+        }
+        #expect(names == ["Eva", "Dan", "Ada"])
+        let bodies = script.bodies
+        #expect(bodies.map { $0["continuationMarker"] as? String } == [nil, "1", "2"])
+        let filters = bodies.map { body in
+            ((body["query"] as? [String: Any])?["filterBy"] as? [[String: Any]] ?? [])
+                .map { $0["comparator"] as? String ?? "" }
+        }
+        #expect(filters == Array(repeating: ["GREATER_THAN", "NOT_LIST_CONTAINS"], count: 3))
+        let sorts = (bodies[0]["query"] as? [String: Any])?["sortBy"] as? [[String: Any]]
+        #expect(sorts?.first?["systemFieldName"] as? String == "createdTimestamp")
+        #expect(bodies[0]["zoneWide"] as? Bool == true)
+    }
+
+    @Test("A query operation reports records in order, and its cursor")
+    func operation() async throws {
+        let database = try await database(
+            answering: ScriptedQueries(pages: [["Ada", "Bob"], ["Cleo"]])
+        )
+        let query = CKQuery(recordType: "Person", predicate: NSPredicate(value: true))
+        let operation = CKQueryOperation(query: query)
+        let log = Log()
+        operation.recordMatchedBlock = { recordID, _ in log.note(recordID.recordName) }
+        operation.queryResultBlock = { result in
+            log.note(((try? result.get()) ?? nil) == nil ? "end" : "cursor")
+        }
+        await finish([operation], on: database)
+        #expect(log.all == ["Ada", "Bob", "cursor"])
+    }
+
+    @Test("A predicate that holds for nothing asks nothing")
+    func nothing() async throws {
+        let script = ScriptedQueries(pages: [])
+        let database = try await database(answering: script)
+        for format in ["FALSEPREDICATE", "name IN {}"] {
+            let (matches, cursor) = try await database.records(
+                matching: CKQuery(recordType: "Person", predicate: NSPredicate(format: format))
+            )
+            #expect(matches.isEmpty && cursor == nil)
+        }
+        #expect(script.bodies.isEmpty)
+    }
+
+    @Test("A query on a type that does not exist fails with unknownItem")
+    func unknownType() async throws {
+        let database = try await database(answering: ScriptedQueries(pages: []))
+        await expectCKError(.unknownItem) {
+            try await database.records(
+                matching: CKQuery(recordType: "Nobody", predicate: NSPredicate(value: true))
+            )
+        }
+    }
+
+    @Test(
+        "What CloudKit's queries cannot say is refused with its place",
+        arguments: [
+            ("age > 1 OR age < 0", "character 9"), ("name LIKE 'A*'", "character 6"),
+            ("name ENDSWITH 'a'", "character 6"), ("ALL tags == 'x'", "character 10"),
+            ("home.latitude == 1", "character 1"), ("age == nil", "character 8"),
+            ("NOT (age BETWEEN {1, 2})", "character 10"),
+            ("NOT (age > 1 AND age < 3)", "character 1"),
+            ("age >", "character 6"), ("age ~ 3", "character 5"), ("name == 'x", "character 9"),
+            ("age == name", "character 8"), ("_age == 1", "character 1"),
+        ]
+    )
+    func refused(format: String, place: String) async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let error = await expectCKError(.invalidArguments) {
+                try await database.records(
+                    matching: CKQuery(
+                        recordType: "Person",
+                        predicate: NSPredicate(format: format)
+                    )
+                )
+            }
+            let text = error?.localizedDescription ?? ""
+            #expect(text.contains("\"\(format)\", \(place):"), "\(text)")
+        }
+    }
+}
