@@ -154,9 +154,11 @@ let package = Package(
         .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
         .testTarget(
             name: "CloudKitWebClientTests",
-            dependencies: ["CloudKitWebClient", "CloudKitWire", nioCore, nioPosix]
+            dependencies: ["CloudKitWebClient", "CloudKitWire", crypto, nioCore, nioPosix]
         ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
+        // Users' code, compiled with users' settings: see the end of this file.
+        .testTarget(name: "CloudKitSourceCompatTests", dependencies: [cloudKit]),
         .testTarget(
             name: "CloudKitCodableTests",
             dependencies: [
@@ -249,6 +251,10 @@ let package = Package(
 let warnings: [SwiftSetting] =
     Context.environment["CLOUDKIT_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+/// What users write is compiled as they compile it: in Swift 6 mode, with no feature ahead of it.
+let compiledLikeUsersCode = ["CloudKitSourceCompatTests"]
+
 for target in package.targets where target.type != .system && target.type != .plugin {
-    target.swiftSettings = (target.swiftSettings ?? []) + settings + warnings
+    let features = compiledLikeUsersCode.contains(target.name) ? [] : settings
+    target.swiftSettings = (target.swiftSettings ?? []) + features + warnings
 }

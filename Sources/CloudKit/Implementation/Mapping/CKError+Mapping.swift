@@ -1,4 +1,4 @@
-import CloudKitWebClient
+package import CloudKitWebClient
 import CloudKitWire
 import Foundation
 
@@ -16,6 +16,11 @@ extension CKError {
         if let retryAfter { userInfo[CKErrorRetryAfterKey] = NSNumber(value: retryAfter) }
         if let cause { userInfo[NSUnderlyingErrorKey] = cause }
         self.init(code, userInfo: userInfo)
+    }
+
+    /// Puts the failure of a request into Apple's terms.
+    package static func make(_ error: WebClientError) -> CKError {
+        CKError(error)
     }
 
     /// Puts the failure of a request into Apple's terms.

@@ -1,0 +1,22 @@
+#if !canImport(Darwin)
+public import CloudKit
+
+extension CKContainer {
+    /// Signs a user in, with a web auth token that the service's sign-in page gave.
+    ///
+    /// Everything that shares the container's credentials acts for that user from now on, and
+    /// `.CKAccountChanged` is posted.
+    ///
+    /// - Throws: `CKError.badContainer` when nothing says where the service is.
+    public func signIn(webAuthToken: String) throws {
+        try connection.signIn(webAuthToken: webAuthToken)
+    }
+
+    /// Signs the user out, and posts `.CKAccountChanged`.
+    ///
+    /// - Throws: `CKError.badContainer` when nothing says where the service is.
+    public func signOut() throws {
+        try connection.signIn(webAuthToken: nil)
+    }
+}
+#endif

@@ -1,0 +1,93 @@
+import CloudKit
+import CloudKitExtras
+import CloudKitTesting
+import CloudKitWebClient
+import Foundation
+import Support
+import Testing
+
+@Suite("Signing in and out")
+struct SignInTests {
+    @Test("A container follows its user: out, in, and over to another one")
+    func switching() async throws {
+        let cloud = try await TestCloud()
+        let (ada, bob) = (try await cloud.addUser("Ada"), try await cloud.addUser("Bob"))
+        let device = try await cloud.device(of: ada)
+        let other = try await cloud.client(of: bob)
+        #expect(try await device.userRecordID().recordName == ada.recordName)
+        try device.signOut()
+        #expect(try await device.accountStatus() == .noAccount)
+        await expectCKError(.notAuthenticated) { try await device.userRecordID() }
+        try device.signIn(webAuthToken: try #require(other.credentials.webAuthToken))
+        #expect(try await device.userRecordID().recordName == bob.recordName)
+        #expect(try await device.accountStatus() == .available)
+    }
+
+    @Test("Signing in posts CKAccountChanged")
+    func notification() async throws {
+        let cloud = try await TestCloud()
+        let device = try await cloud.device(of: try await cloud.addUser("Ada"))
+        let log = Log()
+        let observer = NotificationCenter.default.addObserver(
+            forName: .CKAccountChanged,
+            object: nil,
+            queue: nil
+        ) { _ in log.note("changed") }
+        try device.signOut()
+        NotificationCenter.default.removeObserver(observer)
+        #expect(log.all.contains("changed"))
+    }
+
+    @Test("A token that the service renewed is kept for the next run, and forgotten on sign-out")
+    func persistence() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = WebTokenFile(folder.appendingPathComponent("token"))
+        let first = WebCredentials(apiToken: "a", webAuthToken: "first", file: file)
+        let client = WebClient(
+            url: "http://cloud.invalid",
+            container: "c",
+            environment: .development,
+            credentials: first,
+            transport: RenewingTransport(token: "second")
+        )
+        _ = try await client.caller()
+        #expect(first.webAuthToken == "second")
+        #expect(file.token == "second")
+        let next = WebCredentials(apiToken: "a", webAuthToken: "first", file: file)
+        #expect(next.webAuthToken == "second")
+        next.signIn(webAuthToken: nil)
+        #expect(file.token == nil)
+    }
+}
+
+/// Answers everything with a user and a new token.
+private struct RenewingTransport: Transport {
+    let token: String
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        TransportResponse(
+            status: 200,
+            headers: ["x-apple-cloudkit-web-auth-token": token],
+            body: Data(#"{"userRecordName":"_1"}"#.utf8)
+        )
+    }
+
+    func upload(
+        _ file: URL,
+        to url: String,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        throw TransportError(.unreachable, message: "")
+    }
+
+    func download(
+        _ url: String,
+        to file: URL,
+        progress: @escaping TransferProgress
+    ) async throws {
+        throw TransportError(.unreachable, message: "")
+    }
+}
