@@ -36,7 +36,9 @@ final class Contacts: CKSyncEngineDelegate {
         isAutomatic: Bool = false,
         service: (any SyncEngineService)? = nil,
         hook: @escaping @Sendable (Contacts, CKSyncEngine.Event, CKSyncEngine) async -> Void = {
-            _, _, _ in
+            _,
+            _,
+            _ in
         }
     ) {
         self.database = database
@@ -84,7 +86,9 @@ final class Contacts: CKSyncEngineDelegate {
 
     func save(_ contacts: [String: String]) {
         contents.withLock { contents in
-            for (id, name) in contacts { contents.contacts[id, default: .init(name: "")].name = name }
+            for (id, name) in contacts {
+                contents.contacts[id, default: .init(name: "")].name = name
+            }
         }
         engine.state.add(
             pendingRecordZoneChanges: contacts.keys.sorted().map { .saveRecord(Self.recordID($0)) }

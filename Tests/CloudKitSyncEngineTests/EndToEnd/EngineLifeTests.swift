@@ -76,8 +76,10 @@ struct EngineLifeTests {
         }
     }
 
-    @Test("The process may end after any event: the last state and the app's data are enough",
-          arguments: 0..<14)
+    @Test(
+        "The process may end after any event: the last state and the app's data are enough",
+        arguments: 0..<14
+    )
     func restart(_ boundary: Int) async throws {
         try await CloudFixture.inProcess.run { cloud in
             let ada = try await cloud.addUser()
@@ -113,8 +115,11 @@ struct EngineLifeTests {
         }
     }
 
-    @Test("Changes travel by themselves: an edit is sent, a push is answered by a fetch",
-          .timeLimit(.minutes(1)), arguments: CloudFixture.allCases)
+    @Test(
+        "Changes travel by themselves: an edit is sent, a push is answered by a fetch",
+        .timeLimit(.minutes(1)),
+        arguments: CloudFixture.allCases
+    )
     func automatic(_ fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()
@@ -148,8 +153,10 @@ struct EngineLifeTests {
         #expect(phone.engine.state.pendingRecordZoneChanges.isEmpty)
     }
 
-    @Test("Another user gets nothing of what was pending, and is announced",
-          .timeLimit(.minutes(1)))
+    @Test(
+        "Another user gets nothing of what was pending, and is announced",
+        .timeLimit(.minutes(1))
+    )
     func accountSwitch() async throws {
         let cloud = try await TestCloud()
         let ada = try await cloud.addUser("Ada")

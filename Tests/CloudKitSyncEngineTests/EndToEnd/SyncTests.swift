@@ -11,8 +11,11 @@ struct SyncTests {
         return (item as? CKError)?.code
     }
 
-    @Test("Any number of records goes up with one call, and comes down with another",
-          arguments: CloudFixture.allCases, [1, 10, 444])
+    @Test(
+        "Any number of records goes up with one call, and comes down with another",
+        arguments: CloudFixture.allCases,
+        [1, 10, 444]
+    )
     func counts(_ fixture: CloudFixture, _ count: Int) async throws {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()
@@ -70,8 +73,11 @@ struct SyncTests {
         }
     }
 
-    @Test("Of two devices that change one record, the second is told and keeps it pending",
-          arguments: CloudFixture.allCases, [true, false])
+    @Test(
+        "Of two devices that change one record, the second is told and keeps it pending",
+        arguments: CloudFixture.allCases,
+        [true, false]
+    )
     func conflict(_ fixture: CloudFixture, _ isPhoneFirst: Bool) async throws {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()
@@ -96,8 +102,10 @@ struct SyncTests {
         }
     }
 
-    @Test("A zone that is gone is reported, made again, and its records sent again",
-          arguments: CloudFixture.allCases)
+    @Test(
+        "A zone that is gone is reported, made again, and its records sent again",
+        arguments: CloudFixture.allCases
+    )
     func zoneGone(_ fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
@@ -116,8 +124,10 @@ struct SyncTests {
         }
     }
 
-    @Test("A zone that another device deleted is reported by the next fetch",
-          arguments: CloudFixture.allCases)
+    @Test(
+        "A zone that another device deleted is reported by the next fetch",
+        arguments: CloudFixture.allCases
+    )
     func zoneDeleted(_ fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()
@@ -132,8 +142,10 @@ struct SyncTests {
         }
     }
 
-    @Test("A record that another device deleted is reported, and can be made again",
-          arguments: CloudFixture.allCases)
+    @Test(
+        "A record that another device deleted is reported, and can be made again",
+        arguments: CloudFixture.allCases
+    )
     func recordGone(_ fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
@@ -162,10 +174,13 @@ struct SyncTests {
         }
     }
 
-    @Test("Whatever happens to a request, nothing is lost and nothing is there twice",
-          arguments: [FaultyTransport.Fault.cut, .lost, .throttled], [
-              "records/modify", "zones/modify", "changes/zone", "changes/database",
-          ])
+    @Test(
+        "Whatever happens to a request, nothing is lost and nothing is there twice",
+        arguments: [FaultyTransport.Fault.cut, .lost, .throttled],
+        [
+            "records/modify", "zones/modify", "changes/zone", "changes/database",
+        ]
+    )
     func faults(_ fault: FaultyTransport.Fault, _ path: String) async throws {
         try await CloudFixture.inProcess.run { cloud in
             let ada = try await cloud.addUser()

@@ -22,8 +22,10 @@ struct AccountTests {
         (.user("_a"), "_b", .switchAccounts(previousUser: user("_a"), currentUser: user("_b"))),
     ]
 
-    @Test("A change of account is reported once, and forgets what belongs to another",
-          arguments: transitions)
+    @Test(
+        "A change of account is reported once, and forgets what belongs to another",
+        arguments: transitions
+    )
     func transition(_ before: SyncEngineState.Account, _ user: String?, _ change: Change?) {
         var state = SyncEngineState()
         state.account = before
@@ -46,7 +48,9 @@ struct AccountTests {
     func first() {
         var bench = MachineBench { request in
             if case .modifyRecords(let batch) = request {
-                let saved = batch.recordsToSave.map { ($0.recordID, Result<_, CKError>.success($0)) }
+                let saved = batch.recordsToSave.map {
+                    ($0.recordID, Result<_, CKError>.success($0))
+                }
                 return .modifiedRecords(.init(saves: Dictionary(uniqueKeysWithValues: saved)))
             }
             return .user("_a")

@@ -120,8 +120,10 @@ struct FetchingTests {
         #expect(bench.state.unfetchedZones.isEmpty)
     }
 
-    @Test("A token that expired or is unknown is given up, and all is read again",
-          arguments: [CKError.Code.changeTokenExpired, .invalidArguments])
+    @Test(
+        "A token that expired or is unknown is given up, and all is read again",
+        arguments: [CKError.Code.changeTokenExpired, .invalidArguments]
+    )
     func expiry(_ code: CKError.Code) {
         var state = SyncEngineState()
         state.databaseToken = Self.token("old")
@@ -174,7 +176,9 @@ struct FetchingTests {
         let fetched = names.firstIndex(of: "fetchedRecordZoneChanges") ?? 0
         let states = names.indices.filter { names[$0] == "stateUpdate" }
         #expect(!tokens.isEmpty)
-        #expect(zip(states.suffix(tokens.count), tokens).allSatisfy { ($0 > fetched) == ($1 != nil) })
+        #expect(
+            zip(states.suffix(tokens.count), tokens).allSatisfy { ($0 > fetched) == ($1 != nil) }
+        )
     }
 
     @Test("A zone that fails does not keep the others back; a dead network does")

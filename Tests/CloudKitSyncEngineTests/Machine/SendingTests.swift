@@ -67,7 +67,9 @@ struct SendingTests {
     @Test("A failed save stays pending exactly when it may pass", arguments: codes)
     func outcomeOfSave(_ code: CKError.Code) {
         var bench = bench { batch in
-            .modifiedRecords(.init(saves: [batch.recordsToSave[0].recordID: .failure(CKError(code))]))
+            .modifiedRecords(
+                .init(saves: [batch.recordsToSave[0].recordID: .failure(CKError(code))])
+            )
         }
         bench.tell(.start)
         bench.tell(.addRecordChanges([.saveRecord(Self.recordID)], byDelegate: false))
@@ -135,7 +137,8 @@ struct SendingTests {
             isKnown
                 ? Self.saved(batch)
                 : .modifiedRecords(
-                    .init(saves: [batch.recordsToSave[0].recordID: .failure(CKError(.zoneNotFound))])
+                    .init(saves: [batch.recordsToSave[0].recordID: .failure(CKError(.zoneNotFound))]
+                    )
                 )
         }
         bench.react = { event in
@@ -200,7 +203,9 @@ struct SendingTests {
         )
     }
 
-    @Test("An idle engine asks for no wake-up, and none of its own accord without automatic syncing")
+    @Test(
+        "An idle engine asks for no wake-up, and none of its own accord without automatic syncing"
+    )
     func idleness() {
         var bench = bench(isAutomatic: true, Self.saved)
         bench.tell(.start)

@@ -54,10 +54,13 @@ struct SerializationTests {
         }
     }
 
-    @Test("What is not a state starts afresh, and says why", arguments: [
-        #"{}"#, #"{"version":2}"#, #"{"data":"AAAA"}"#, #"[1,2]"#, #""text""#, #"7"#, #"null"#,
-        #"{"version":1,"account":"known","untracked":false,"zones":[{"name":"","owner":"o"}]}"#,
-    ])
+    @Test(
+        "What is not a state starts afresh, and says why",
+        arguments: [
+            #"{}"#, #"{"version":2}"#, #"{"data":"AAAA"}"#, #"[1,2]"#, #""text""#, #"7"#, #"null"#,
+            #"{"version":1,"account":"known","untracked":false,"zones":[{"name":"","owner":"o"}]}"#,
+        ]
+    )
     func foreign(_ json: String) throws {
         let state = try JSONDecoder().decode(Serialization.self, from: Data(json.utf8))
         let (fresh, problem) = SyncEngineState.restored(from: state, origin: Self.origin)

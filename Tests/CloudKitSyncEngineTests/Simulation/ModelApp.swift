@@ -214,8 +214,9 @@ struct ModelApp {
     private mutating func merge(_ record: CKRecord) {
         // A device whose creation was answered to nobody may make a row again that another has
         // deleted; only a deletion that still waits outweighs that.
-        guard let user, rows[user]?[record.recordID] != nil
-            || !(unsent[user]?.contains(record.recordID) ?? false)
+        guard let user,
+            rows[user]?[record.recordID] != nil
+                || !(unsent[user]?.contains(record.recordID) ?? false)
         else { return }
         tombstones[user]?.remove(record.recordID)
         var row = rows[user]?[record.recordID] ?? Row()

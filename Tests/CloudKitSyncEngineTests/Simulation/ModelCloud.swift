@@ -42,7 +42,9 @@ struct ModelCloud {
     // MARK: What happens to the server
 
     /// All tokens of a user's database expire.
-    mutating func expireDatabaseToken(of user: String) { databases[user, default: .init()].life += 1 }
+    mutating func expireDatabaseToken(of user: String) {
+        databases[user, default: .init()].life += 1
+    }
 
     /// The tokens of a zone expire.
     mutating func expireZoneTokens(of user: String, _ name: String) {
@@ -76,13 +78,20 @@ struct ModelCloud {
         databases[user] = database
     }
 
-    private mutating func databaseChanges(_ user: String, _ token: CKServerChangeToken?) -> SyncAnswer {
+    private mutating func databaseChanges(
+        _ user: String,
+        _ token: CKServerChangeToken?
+    ) -> SyncAnswer {
         let database = databases[user, default: .init()]
         var start = 0
         if let token {
             let parts = token.text.split(separator: ":")
-            guard parts.count == 3, parts[0] == "d" else { return .failure(CKError(.invalidArguments)) }
-            guard parts[1] == "\(database.life)" else { return .failure(CKError(.changeTokenExpired)) }
+            guard parts.count == 3, parts[0] == "d" else {
+                return .failure(CKError(.invalidArguments))
+            }
+            guard parts[1] == "\(database.life)" else {
+                return .failure(CKError(.changeTokenExpired))
+            }
             start = Int(parts[2]) ?? 0
         }
         var entries: [(sequence: Int, name: String, isDeletion: Bool)] = []
@@ -216,7 +225,9 @@ struct ModelCloud {
 
     private mutating func save(_ record: CKRecord, _ user: String) -> Result<CKRecord, CKError> {
         let name = record.recordID.zoneID.zoneName
-        guard var zone = databases[user]?.zones[name] else { return .failure(CKError(.zoneNotFound)) }
+        guard var zone = databases[user]?.zones[name] else {
+            return .failure(CKError(.zoneNotFound))
+        }
         let stored = zone.records[record.recordID.recordName]
         if record.recordChangeTag != stored.map({ "\($0.tag)" }) {
             guard let stored else { return .failure(CKError(.unknownItem)) }
@@ -244,7 +255,9 @@ struct ModelCloud {
 
     private mutating func delete(_ recordID: CKRecord.ID, _ user: String) -> Result<Void, CKError> {
         let name = recordID.zoneID.zoneName
-        guard var zone = databases[user]?.zones[name] else { return .failure(CKError(.zoneNotFound)) }
+        guard var zone = databases[user]?.zones[name] else {
+            return .failure(CKError(.zoneNotFound))
+        }
         if zone.records.removeValue(forKey: recordID.recordName) != nil {
             zone.sequence += 1
             zone.tombstones[recordID.recordName] = zone.sequence

@@ -1,5 +1,5 @@
 public import CloudKit
-public import Foundation
+import Foundation
 
 /// Contacts in a local file, the same on all of a user's devices.
 ///
@@ -174,7 +174,8 @@ extension ContactBook: CKSyncEngineDelegate {
             return
         }
         let contact = Contact(record)
-        let isNews = file.contacts[id]?.name != contact.name
+        let isNews =
+            file.contacts[id]?.name != contact.name
             || file.contacts[id]?.phone != contact.phone
         keep { $0.contacts[id] = contact }
         if isNews { report("\(contact.name) \(contact.phone)") }

@@ -151,7 +151,8 @@ struct FetchOperation {
         switch (phase, answer) {
         case (.readingDatabase, .databaseChanges(let page)): return take(page, state)
         case (.readingDatabase, .failure(let error)): return databaseFailed(error, state)
-        case (.readingZone(let zoneID), .zoneChanges(let page)): return take(page, of: zoneID, state)
+        case (.readingZone(let zoneID), .zoneChanges(let page)):
+            return take(page, of: zoneID, state)
         case (.readingZone(let zoneID), .failure(let error)): return failed(error, zoneID, state)
         default:
             error = CKError(.internalError, message: "The answer is not to the request: \(answer)")
@@ -174,7 +175,9 @@ struct FetchOperation {
         if isWhole, let listing, defect != .overlooksLostZone {
             // A reading from the beginning lists no deletions: what was there and is not, is gone.
             let lost = state.knownZones.subtracting(listing).subtracting(deletions.map(\.zoneID))
-            deletions += lost.sorted { "\($0)" < "\($1)" }.map { .init(zoneID: $0, reason: .deleted) }
+            deletions += lost.sorted { "\($0)" < "\($1)" }.map {
+                .init(zoneID: $0, reason: .deleted)
+            }
         }
         for deletion in deletions { finished.remove(deletion.zoneID) }
         let isEmpty = modified.isEmpty && deletions.isEmpty
@@ -251,7 +254,11 @@ struct FetchOperation {
             // The database's next changes say why.
             return closeZone(error, then: .zoneGone(zoneID))
         default:
-            if error.concernsAllZones { self.error = self.error ?? error } else { failures.add(error, of: zoneID) }
+            if error.concernsAllZones {
+                self.error = self.error ?? error
+            } else {
+                failures.add(error, of: zoneID)
+            }
             return closeZone(error)
         }
     }

@@ -13,7 +13,8 @@ extension SyncEngineState: Codable {
             case let error as Unreadable: self = error
             case DecodingError.keyNotFound(let key, _):
                 description = "the sync state has no \(key.stringValue)"
-            case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context),
+            case DecodingError.typeMismatch(_, let context),
+                DecodingError.dataCorrupted(let context),
                 DecodingError.valueNotFound(_, let context):
                 let path = context.codingPath.map(\.stringValue).joined(separator: ".")
                 description = "the sync state is damaged at \(path): \(context.debugDescription)"
@@ -27,7 +28,8 @@ extension SyncEngineState: Codable {
     }
 
     private enum Key: String, CodingKey {
-        case version, container, scope, account, user, subscription, databaseToken, zones, unfetched, sent
+        case version, container, scope, account, user, subscription, databaseToken, zones,
+            unfetched, sent
         case pendingZones, pendingRecords, untracked
     }
 
@@ -44,7 +46,9 @@ extension SyncEngineState: Codable {
         }
 
         func zoneID() throws -> CKRecordZone.ID {
-            guard !name.isEmpty, !owner.isEmpty else { throw Unreadable("the sync state holds a zone without a name") }
+            guard !name.isEmpty, !owner.isEmpty else {
+                throw Unreadable("the sync state holds a zone without a name")
+            }
             return CKRecordZone.ID(zoneName: name, ownerName: owner)
         }
     }
