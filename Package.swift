@@ -170,6 +170,7 @@ let package = Package(
             name: "CloudKitServerCoreTests",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", "ServerFixtures",
+                crypto,
             ]
         ),
         .testTarget(

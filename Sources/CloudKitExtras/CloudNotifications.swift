@@ -16,6 +16,7 @@ extension CKContainer {
     /// platforms: fetch changes when the sequence starts.
     ///
     /// - Parameter clientID: A name under which the service knows this listener again.
+    /// - Returns: The notifications, which start with the first iteration.
     public func notifications(clientID: String? = nil) -> CloudNotifications {
         CloudNotifications(container: self, clientID: clientID)
     }

@@ -55,6 +55,9 @@ struct CommandProcess {
         /// The first line that it printed.
         let greeting: String
 
+        /// The exit status, once it has ended.
+        var status: Int32 { process.terminationStatus }
+
         /// Ends it with a signal, and waits until it is gone.
         func end(_ signal: CInt) {
             kill(process.processIdentifier, signal)

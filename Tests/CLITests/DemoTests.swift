@@ -22,9 +22,17 @@ struct DemoTests {
     @Test("Missing tables are an error that says what to install")
     func missingTables() async throws {
         let outcome = try await CommandProcess.run(["demo", "--zoneinfo", "/no/such/folder"])
-        #expect(outcome.status != 0)
+        #expect(outcome.status == 1)
         #expect(outcome.output.isEmpty)
         #expect(outcome.errors.contains("apt-get install tzdata"))
+    }
+
+    @Test("Asked to keep serving, it goes on after the report, and tidies up when it is stopped")
+    func keepServing() async throws {
+        let demo = try await CommandProcess.start(["demo", "--keep-serving"])
+        #expect(demo.greeting.contains(" countries with "))
+        demo.end(SIGINT)
+        #expect(demo.status == 0)
     }
 
     @Test("The bar grows with the work")

@@ -105,6 +105,38 @@ struct AssetTests {
         #expect(try await cloud.changes(as: ada).records.elements.isEmpty)
     }
 
+    @Test("An asset of one record can be set in another through rereference only")
+    func rereference() async throws {
+        let receipt = try await upload(Data([7]), to: uploadURL(for: "n1")).body.singleFile
+        let saved = try await cloud.modify(
+            as: ada,
+            [TestCloud.note("create", "n1", ["image": ["value": receipt]])]
+        )
+        let read = saved.records[0].fields.image.value
+        let copied = try await cloud.modify(
+            as: ada,
+            [TestCloud.note("create", "n2", ["image": ["value": read]])]
+        )
+        #expect(copied.records[0].serverErrorCode == "BAD_REQUEST")
+        let answer = try await cloud.call(
+            "assets/rereference",
+            as: ada,
+            [
+                "zoneID": ["zoneName": "Notes"],
+                "assets": [
+                    ["recordName": "n1", "fieldName": "image"],
+                    ["recordName": "n1", "fieldName": "nothing"],
+                ],
+            ]
+        )
+        #expect(answer.body.assets[1].serverErrorCode == "NOT_FOUND")
+        let again = try await cloud.modify(
+            as: ada,
+            [TestCloud.note("create", "n2", ["image": ["value": answer.body.assets[0]]])]
+        )
+        #expect(try await download(again.records[0].fields.image.value.downloadURL) == Data([7]))
+    }
+
     @Test("The limit holds while bytes come: 999, 1000 and 1001 bytes")
     func limit() async throws {
         for (size, status) in [(999, 200), (1000, 200), (1001, 400)] {

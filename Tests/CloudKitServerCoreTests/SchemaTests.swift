@@ -208,7 +208,12 @@ struct SchemaTests {
             #expect(answer.records[1].serverErrorCode == nil)
         }
         for (user, code) in [(ada, nil), (bob, "ACCESS_DENIED")] as [(TestCloud.User, JSON)] {
-            let found = try await cloud.lookUp(["s"], in: "_defaultZone", as: user, database: .public)
+            let found = try await cloud.lookUp(
+                ["s"],
+                in: "_defaultZone",
+                as: user,
+                database: .public
+            )
             #expect(found.records[0].serverErrorCode == code)
             let body: JSON = [
                 "query": [

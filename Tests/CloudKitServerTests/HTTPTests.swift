@@ -81,6 +81,32 @@ struct HTTPTests {
         }
     }
 
+    @Test("The page that a client is sent to signs in a user for its API token")
+    func signIn() async throws {
+        try await TestServer.run { server in
+            let base = "\(server.url)/database/1/\(TestServer.container)/development/private"
+            let url = "\(base)/zones/list?ckAPIToken=\(server.apiToken)"
+            let refused = try await server.send(url, headers: [("Origin", "http://localhost:3000")])
+            #expect(refused.status == 421)
+            let redirect = try #require(refused.body.redirectURL.text)
+            let page = try await server.send(redirect, method: "GET")
+            let html = String(decoding: page.data, as: UTF8.self)
+            let name = try #require(html.split(separator: "\"").first { $0.hasPrefix("_") })
+            let done = try await server.send(redirect, Data("user=\(name)".utf8))
+            let text = String(decoding: done.data, as: UTF8.self)
+            #expect(text.contains("http://localhost:3000"))
+            let start = try #require(text.range(of: "<code id=\"token\">")).upperBound
+            let token = text[start...].prefix { $0 != "<" }
+            let answer = try await server.send(
+                server.endpoint("zones/list", webToken: String(token)),
+                Data("{}".utf8)
+            )
+            #expect(answer.status == 200)
+            let unknown = try await server.send(server.url + "/sign-in", method: "GET")
+            #expect(unknown.status == 404)
+        }
+    }
+
     @Test("A body beyond the limit is refused while it comes")
     func bodyLimit() async throws {
         let configuration = CloudServer.Configuration(

@@ -118,6 +118,7 @@ struct CKOperationCalls {
 
     @Test("Apps may make operations of their own")
     func subclass() {
+        // @unchecked Sendable because one test uses it.
         final class Logged: CKModifyRecordsOperation, @unchecked Sendable {
             var log: [String] = []
         }

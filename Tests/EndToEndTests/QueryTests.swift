@@ -53,6 +53,61 @@ struct QueryTests {
         #expect(matches.map(\.recordID.recordName) == expected)
     }
 
+    @Test("The service and memory agree on what predicates match", arguments: CloudFixture.allCases)
+    func agreement(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            try await database.save(Self.zone)
+            _ = try await database.modifyRecords(saving: people(), deleting: [])
+            for format in [
+                "TRUEPREDICATE", "age >= 22", "22 < age", "age BETWEEN {21, 22}", "NOT (age < 23)",
+                "name == 'Bob'", "name != 'Bob' AND age < 23", "name BEGINSWITH 'E'",
+                "NOT name BEGINSWITH 'A'", "name IN {'Ada', 'Eva', 'Zoe'}",
+                "NOT name IN {'Ada', 'Eva'}", "tags CONTAINS 'odd'", "ANY tags == 'even'",
+                "NOT tags CONTAINS 'odd'", "ANY tags IN {'odd', 'none'}",
+                "ANY tags BEGINSWITH 'ev'", "recordID == 'Cleo'",
+            ] {
+                let predicate = NSPredicate(format: format)
+                let query = CKQuery(recordType: "Person", predicate: predicate)
+                query.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+                let (matches, _) = try await database.records(
+                    matching: query,
+                    inZoneWith: Self.zone.zoneID
+                )
+                let found = try matches.map { try $0.1.get() }
+                #expect(!found.isEmpty && found.allSatisfy { predicate.evaluate(with: $0) })
+                let inMemory = people().filter { predicate.evaluate(with: $0) }
+                #expect(found.map(\.recordID) == inMemory.map(\.recordID), "\(format)")
+            }
+        }
+    }
+
+    @Test("Distances find what is near, and sort it")
+    func distances() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            try await database.save(Self.zone)
+            _ = try await database.modifyRecords(saving: people(), deleting: [])
+            let berlin = CLLocation(latitude: 52.5, longitude: 13.4)
+            let query = CKQuery(
+                recordType: "Person",
+                predicate: NSPredicate(
+                    format: "distanceToLocation:fromLocation:(home, %@) < %f",
+                    berlin,
+                    300_000.0
+                )
+            )
+            query.sortDescriptors = [
+                CKLocationSortDescriptor(key: "home", relativeLocation: berlin)
+            ]
+            let (matches, _) = try await database.records(
+                matching: query,
+                inZoneWith: Self.zone.zoneID
+            )
+            #expect(matches.map(\.0.recordName) == ["Ada", "Dan", "Cleo"])
+        }
+    }
+
     private func database(
         answering answers: ScriptedQueries
     ) async throws -> CKDatabase {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CloudKitServer
 import Foundation
 import Logging
+import UnixSignals
 
 /// Shows the main job from end to end: nested values saved, shared between two devices, read back.
 struct DemoCommand: AsyncParsableCommand {
@@ -24,23 +25,24 @@ struct DemoCommand: AsyncParsableCommand {
     var zoneinfo = TimeZoneTables.directory
 
     func run() async throws {
-        let tables: TimeZoneTables
-        do {
-            tables = try TimeZoneTables(directory: zoneinfo)
-        } catch {
-            throw ValidationError("\(error)")
-        }
+        let tables = try TimeZoneTables(directory: zoneinfo)
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("cloudkit-demo-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try await serve(from: folder) { access in
             let report = try await DemoRun(access: access, tables: tables).run()
-            print(json ? try report.json() : report.text)
-            guard keepServing else { return }
+            // Trapped before the report: whoever has read it may stop the server.
+            let signals =
+                keepServing ? await UnixSignalsSequence(trapping: .sigint, .sigterm) : nil
+            // Not `print`, which keeps its text back when a program reads it.
+            let text = json ? try report.json() : report.text
+            FileHandle.standardOutput.write(Data((text + "\n").utf8))
+            guard report.equal else { throw DemoError("Device B's values differ from device A's") }
+            guard let signals else { return }
             Self.say("The server goes on at \(access.url), until Ctrl-C. To reach it:")
             Self.say(access.environment(of: access.users.first))
-            try await Self.forever()
+            for await _ in signals { break }
         }
     }
 
@@ -72,10 +74,5 @@ struct DemoCommand: AsyncParsableCommand {
     /// Tells a person, not a program.
     static func say(_ text: String) {
         FileHandle.standardError.write(Data((text + "\n").utf8))
-    }
-
-    /// Sleeps until the process is stopped.
-    private static func forever() async throws {
-        while true { try await Task.sleep(for: .seconds(3600)) }
     }
 }

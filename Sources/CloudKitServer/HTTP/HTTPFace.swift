@@ -30,6 +30,7 @@ struct HTTPFace: HTTPResponder {
         if request.method == .options {
             return Response(status: .ok, headers: [.allow: Self.methods])
         }
+        if request.uri.path == "/sign-in", policy.isLoopback { return await signIn(request) }
         switch AssetRoute(path: request.uri.path) {
         case .upload(let token): return await upload(request, token)
         case .download(let token): return await download(request, token)

@@ -4,7 +4,8 @@
 /// what such a page cannot choose freely, so a loopback server believes no request without them
 /// being its own.
 struct OriginPolicy: Sendable {
-    private let isLoopback: Bool
+    /// Whether the server listens on loopback only.
+    let isLoopback: Bool
     private let hosts: Set<String>
     private let origins: Set<String>
 

@@ -9,15 +9,19 @@ import Foundation
 /// Finds the caller of a request from its credentials, inside a read.
 struct Authentication {
     let request: ServiceRequest
-    let parameters: QueryParameters
+    let credentials: Credentials
     let environment: StoredEnvironment?
+    let database: DatabaseScope
     let now: Int64
 
-    /// The caller.
+    /// The caller, and when its credentials expire, in milliseconds since 1970-01-01 UTC.
     ///
     /// - Throws: `RequestError` with `AUTHENTICATION_FAILED`.
-    func caller(_ reader: any StorageReader) throws -> Caller {
-        guard let apiToken = parameters["ckAPIToken"] else {
+    func caller(_ reader: any StorageReader) throws -> (Caller, expires: Int64?) {
+        if let signature = try ServerSignature(request) {
+            return (try caller(signature, reader), nil)
+        }
+        guard let apiToken = credentials.apiToken else {
             throw failure("the request carries no credentials; add ckAPIToken to its query")
         }
         let apiHash = SecretHash.of(apiToken)
@@ -27,22 +31,40 @@ struct Authentication {
         else {
             throw failure("ckAPIToken is not one of this container and environment")
         }
-        guard let webToken = parameters["ckWebAuthToken"], !webToken.isEmpty else {
-            return Caller(credential: .apiToken, user: nil)
+        guard credentials.webTokenText != nil else {
+            return (Caller(credential: .apiToken, user: nil), nil)
         }
-        // A plus sign that was not escaped arrives as a space.
-        let hash = SecretHash.of(
-            webToken.split(separator: " ", omittingEmptySubsequences: false)
-                .joined(separator: "+")
-        )
-        guard let row = try reader.credential(.webToken, hash: hash),
+        guard let token = credentials.webToken,
+            let row = try reader.credential(.webToken, hash: token.hash),
             row.environment == environment.id, row.companion == apiHash,
             row.expires.map({ $0 > now }) ?? true,
             let user = try row.user.flatMap({ try reader.user($0) })
         else {
             throw failure("ckWebAuthToken is unknown, expired or of another API token")
         }
-        return Caller(credential: .webToken, user: user)
+        return (Caller(credential: .webToken, user: user, webToken: token), row.expires)
+    }
+
+    /// The caller of a signed request.
+    private func caller(
+        _ signature: ServerSignature,
+        _ reader: any StorageReader
+    ) throws -> Caller {
+        guard credentials.apiToken == nil else {
+            throw failure("a signature and ckAPIToken exclude each other")
+        }
+        guard let environment,
+            let row = try reader.credential(
+                .serverKey,
+                hash: SecretHash.of(signature.keyID)
+            ), row.environment == environment.id, let key = row.companion,
+            let user = try row.user.flatMap({ try reader.user($0) })
+        else { throw failure("the key is not one of this container and environment") }
+        try signature.check(request, key: key, now: now)
+        guard database == .public else {
+            throw failure("a server-to-server key reaches the public database only")
+        }
+        return Caller(credential: .serverKey, user: user)
     }
 
     private func failure(_ detail: String) -> RequestError {

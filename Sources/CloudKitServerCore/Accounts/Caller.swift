@@ -13,4 +13,6 @@ struct Caller: Sendable {
     var credential: Credential
     /// The user; nil for an API token alone.
     var user: StoredUser?
+    /// The web auth token that was sent; its answer carries the next one.
+    var webToken: WebToken?
 }

@@ -103,8 +103,7 @@ extension CloudService {
         apiToken: String,
         environment: ServiceEnvironment
     ) async throws -> String {
-        let secret = Data(randomness.bytes(48)).base64EncodedString()
-        let token = "158__54__" + secret
+        let token = WebToken(secret: randomness.bytes(24), nonce: randomness.identifier())
         let expires = clock.milliseconds + configuration.webTokenSeconds * 1000
         try await storage.write { writer in
             let row = try Self.environment(user.container, environment, writer)
@@ -128,7 +127,7 @@ extension CloudService {
             try writer.putCredential(
                 StoredCredential(
                     kind: .webToken,
-                    hash: SecretHash.of(token),
+                    hash: token.hash,
                     environment: row.id,
                     user: user.id,
                     companion: companion,
@@ -136,7 +135,7 @@ extension CloudService {
                 )
             )
         }
-        return token
+        return token.text(try await seal())
     }
 
     static func environment(

@@ -9,14 +9,95 @@ import Foundation
 extension CloudService {
     /// `users/caller`: who the caller is.
     func currentUser(_ call: Call) async throws -> Data {
-        let user = try call.user()
-        let identity = UserIdentity(
+        try WireJSON.encode(Self.identity(call.user()))
+    }
+
+    /// `users/current`: who the caller is, in the older form.
+    func currentUserDictionary(_ call: Call) async throws -> Data {
+        try WireJSON.encode(UserDictionary(call.user()))
+    }
+
+    /// `users/discover`: users by address or name; who is not found is left out.
+    func discoverUsers(_ call: Call) async throws -> Data {
+        _ = try call.user()
+        try Self.checkPublic(call)
+        guard call.request.method == "POST" else {
+            // The service has answered so for years; clients ask with POST.
+            throw RequestError(.internalError, reason: "Listing all users is not supported")
+        }
+        let request = try call.message(DiscoverUsersRequest.self)
+        try checkCount(request.lookupInfos.count, "lookupInfos")
+        let users = try await storage.read { try $0.users(container: call.path.container) }
+        let found = request.lookupInfos.compactMap { info in
+            users.first { ParticipantIdentity(userRecordName: nil, lookupInfo: info).isOf($0) }
+                .map { Self.identity($0, info) }
+        }
+        return try WireJSON.encode(DiscoverUsersResponse(users: found))
+    }
+
+    /// `users/lookup/email` and `users/lookup/id`: users in the older form.
+    func lookUpUsers(_ call: Call) async throws -> Data {
+        _ = try call.user()
+        try Self.checkPublic(call)
+        let request = try call.message(LookupUsersRequest.self)
+        try checkCount(request.users.count, "users")
+        let users = try await storage.read { try $0.users(container: call.path.container) }
+        let found = request.users.compactMap { info in
+            users.first { ParticipantIdentity(userRecordName: nil, lookupInfo: info).isOf($0) }
+        }
+        return try WireJSON.encode(UserDictionaries(users: found.map(UserDictionary.init)))
+    }
+
+    /// `users/lookup/contacts`: nobody, as a server knows no address books.
+    func lookUpContacts(_ call: Call) async throws -> Data {
+        _ = try call.user()
+        return try WireJSON.encode(UserDictionaries(users: []))
+    }
+
+    private static func checkPublic(_ call: Call) throws {
+        guard call.path.database == .public else {
+            throw RequestError(
+                .badRequest,
+                reason: "endpoint not applicable in the database type "
+                    + "'\(call.path.database.rawValue)db'"
+            )
+        }
+    }
+
+    private static func identity(
+        _ user: StoredUser,
+        _ info: UserIdentity.LookupInfo? = nil
+    ) -> UserIdentity {
+        UserIdentity(
             userRecordName: user.recordName,
             nameComponents: user.givenName.map {
                 UserIdentity.NameComponents(givenName: $0, familyName: user.familyName)
             },
-            lookupInfo: UserIdentity.LookupInfo(userRecordName: user.recordName)
+            lookupInfo: info ?? UserIdentity.LookupInfo(userRecordName: user.recordName)
         )
-        return try WireJSON.encode(identity)
+    }
+}
+
+/// The body of `users/lookup/…`.
+private struct LookupUsersRequest: Decodable {
+    let users: [UserIdentity.LookupInfo]
+}
+
+private struct UserDictionaries: Encodable {
+    let users: [UserDictionary]
+}
+
+/// A user as the older endpoints describe one.
+private struct UserDictionary: Encodable {
+    let userRecordName: String
+    let firstName: String?
+    let lastName: String?
+    let emailAddress: String?
+
+    init(_ user: StoredUser) {
+        userRecordName = user.recordName
+        firstName = user.givenName
+        lastName = user.familyName
+        emailAddress = user.emailAddress
     }
 }

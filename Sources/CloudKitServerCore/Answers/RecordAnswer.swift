@@ -21,6 +21,8 @@ struct RecordAnswer {
     let namesTypeOfTombstones: Bool
     /// Makes the download URLs.
     let links: AssetLinks
+    /// The user record name of the caller; nil for nobody.
+    var caller: String?
 
     /// The device that every stamp names; REST clients have none of their own.
     private static let deviceID = "2"
@@ -45,6 +47,9 @@ struct RecordAnswer {
         writer.member("deleted", false)
         writeReference("parent", record.parent, to: &writer)
         writeReference("share", record.share, to: &writer)
+        if let extra = record.extra {
+            try SharePart(stored: extra).write(caller: caller, owner: zone.id, to: &writer)
+        }
         writeZone(to: &writer)
         writer.closeObject()
     }

@@ -16,6 +16,9 @@ struct AssetLinks {
 
     /// What an upload is for.
     struct Place: Hashable {
+        /// Stands for any record or field, which no name does.
+        static let anyName = ""
+
         var database: Int64
         var zone: Int64
         var recordName: String
@@ -52,6 +55,14 @@ struct AssetLinks {
         writer.append(asset.size)
         writer.append(now + Self.receiptSeconds * 1000)
         return seal.seal(writer.bytes, for: .receipt)
+    }
+
+    /// An asset with a receipt for a place.
+    func adding(receiptFor place: Place, to asset: WireAsset) -> WireAsset {
+        guard let checksum = asset.checksumData, let size = asset.size else { return asset }
+        var asset = asset
+        asset.receipt = receipt(place, StoredAsset(checksum: Array(checksum), size: size))
+        return asset
     }
 
     /// The asset and the place that a receipt was made for; nil when it is forged or too old.

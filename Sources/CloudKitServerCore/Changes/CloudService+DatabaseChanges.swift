@@ -10,22 +10,46 @@ extension CloudService {
     /// `changes/database`: the zones that changed, each once, oldest change first.
     func databaseChanges(_ call: Call) async throws -> Data {
         let request = try call.message(DatabaseChangesRequest.self)
+        return try WireJSON.encode(try await databasePage(request, call))
+    }
+
+    /// `zones/changes`: the same with another name for the token.
+    func olderZoneChanges(_ call: Call) async throws -> Data {
+        let older = try call.message(OlderZoneChangesRequest.self)
+        let request = DatabaseChangesRequest(
+            syncToken: older.metaSyncToken,
+            resultsLimit: older.resultsLimit
+        )
+        let page = try await databasePage(request, call)
+        return try WireJSON.encode(
+            OlderZoneChangesResponse(
+                zones: page.zones,
+                metaSyncToken: page.syncToken,
+                moreComing: page.moreComing ?? false
+            )
+        )
+    }
+
+    private func databasePage(
+        _ request: DatabaseChangesRequest,
+        _ call: Call
+    ) async throws -> DatabaseChangesResponse {
         guard call.path.database != .public else {
             throw RequestError(
                 .badRequest,
                 reason: "endpoint not applicable in the database type 'publicdb'"
             )
         }
+        if call.path.database == .shared {
+            return try await sharedDatabaseChanges(call, after: request.syncToken)
+        }
         let seal = try await seal()
         let limit = Self.pageSize(request.resultsLimit)
-        let page = try await storage.read { reader in
+        return try await storage.read { reader in
             let directory = ZoneDirectory(call: call, reader: reader)
             let database = try directory.database()
             let start = try Self.start(request.syncToken, in: database, seal)
-            let zones =
-                call.path.database == .shared
-                ? []
-                : try reader.changedZones(database.id, after: start, limit: limit + 1)
+            let zones = try reader.changedZones(database.id, after: start, limit: limit + 1)
             let shown = zones.prefix(limit)
             let token = SyncToken(
                 feed: database.id.rawValue,
@@ -33,16 +57,13 @@ extension CloudService {
                 sequence: shown.last?.changeSequence ?? start
             )
             return DatabaseChangesResponse(
-                zones: shown.map { zone in
-                    let view = ZoneView(zone, in: database, owner: directory.ownerName)
-                    return zone.isDeleted
-                        ? WireZone(zoneID: view.id, deleted: true) : view.wire(seal)
+                zones: shown.map {
+                    ZoneView($0, in: database, owner: directory.ownerName).changed
                 },
                 syncToken: token.sealed(by: seal, for: .databaseChanges),
                 moreComing: zones.count > limit
             )
         }
-        return try WireJSON.encode(page)
     }
 
     private static func start(
@@ -74,4 +95,17 @@ extension CloudService {
     static func pageSize(_ asked: Int?) -> Int {
         min(max(asked ?? Limits.recordsPerResponse, 1), Limits.recordsPerResponse)
     }
+}
+
+/// The body of `zones/changes`.
+private struct OlderZoneChangesRequest: Decodable {
+    let metaSyncToken: String?
+    let resultsLimit: Int?
+}
+
+/// The answer of `zones/changes`.
+private struct OlderZoneChangesResponse: Encodable {
+    let zones: [WireZone]
+    let metaSyncToken: String
+    let moreComing: Bool
 }

@@ -25,7 +25,14 @@ extension CloudService {
             writer.key("zones")
             writer.openArray()
             for zone in request.zones {
-                try Self.write(zone, of: request, call, reader, links, to: &writer)
+                do {
+                    let page = try Self.page(zone, of: request, call, reader, links.seal)
+                    try Self.write(page, zone, of: request, call, reader, links, to: &writer)
+                } catch let error as RequestError {
+                    writer.itemError(
+                        ItemError(error.serverErrorCode, reason: error.reason, zoneID: zone.zoneID)
+                    )
+                }
             }
             writer.closeArray()
             writer.closeObject()
@@ -33,7 +40,46 @@ extension CloudService {
         }
     }
 
+    /// `records/changes`: the records that changed in one zone, as one object.
+    func recordChanges(_ call: Call) async throws -> Data {
+        let zone = try call.message(ZoneChangesRequest.Zone.self)
+        guard !zone.zoneID.isDefault else {
+            throw RequestError(.badRequest, reason: "cannot get changes in default zone")
+        }
+        _ = try call.user()
+        let links = try await links(call.request.baseURL, now: call.now)
+        let request = ZoneChangesRequest(zones: [zone])
+        return try await storage.read { reader in
+            let page = try Self.page(zone, of: request, call, reader, links.seal)
+            var writer = JSONWriter(capacity: 64 * 1024)
+            try Self.write(page, zone, of: request, call, reader, links, to: &writer)
+            return writer.data
+        }
+    }
+
+    private static func page(
+        _ asked: ZoneChangesRequest.Zone,
+        of request: ZoneChangesRequest,
+        _ call: Call,
+        _ reader: any StorageReader,
+        _ seal: TokenSeal
+    ) throws -> ZoneChangesPage {
+        let zone = try ZoneDirectory(call: call, reader: reader).zone(asked.zoneID)
+        if zone.isDefault {
+            throw RequestError(.badRequest, reason: "cannot get changes in default zone")
+        }
+        return try ZoneChangesPage(
+            of: zone,
+            after: asked.syncToken,
+            isReverse: asked.reverse ?? request.reverse ?? false,
+            limit: pageSize(asked.resultsLimit ?? request.resultsLimit),
+            seal,
+            reader
+        )
+    }
+
     private static func write(
+        _ page: ZoneChangesPage,
         _ asked: ZoneChangesRequest.Zone,
         of request: ZoneChangesRequest,
         _ call: Call,
@@ -41,33 +87,14 @@ extension CloudService {
         _ links: AssetLinks,
         to writer: inout JSONWriter
     ) throws {
-        let page: ZoneChangesPage
-        do {
-            let zone = try ZoneDirectory(call: call, reader: reader).zone(asked.zoneID)
-            if zone.isDefault {
-                throw RequestError(.badRequest, reason: "cannot get changes in default zone")
-            }
-            page = try ZoneChangesPage(
-                of: zone,
-                after: asked.syncToken,
-                isReverse: asked.reverse ?? request.reverse ?? false,
-                limit: pageSize(asked.resultsLimit ?? request.resultsLimit),
-                links.seal,
-                reader
-            )
-        } catch let error as RequestError {
-            writer.itemError(
-                ItemError(error.serverErrorCode, reason: error.reason, zoneID: asked.zoneID)
-            )
-            return
-        }
         let types = (asked.desiredRecordTypes ?? request.desiredRecordTypes).map(Set.init)
         let answer = RecordAnswer(
             zone: page.zone,
             namesZone: true,
             numbersAsStrings: request.numbersAsStrings ?? false,
             namesTypeOfTombstones: call.parameters.isTrue("tombstoneTypes"),
-            links: links
+            links: links,
+            caller: call.caller.user?.recordName
         )
         let keys = asked.desiredKeys ?? request.desiredKeys
         writer.openObject()
@@ -76,6 +103,7 @@ extension CloudService {
         writer.key("records")
         writer.openArray()
         for record in page.records where types?.contains(record.type) ?? true {
+            guard try page.zone.access.mayRead(record, reader) else { continue }
             if record.isDeleted {
                 answer.writeTombstone(record.name, type: record.type, to: &writer)
             } else {

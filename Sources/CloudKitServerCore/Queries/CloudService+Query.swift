@@ -16,7 +16,7 @@ extension CloudService {
             let zones = try Self.zones(of: request, directory)
             let query = try CompiledQuery(
                 request.query,
-                in: schemas.schema(of: call.environment, reader)
+                in: schemas.current(call.environment, reader)
             )
             let fingerprint = QueryCursor.fingerprint(request.query, zones)
             let start = try request.continuationMarker.map {
@@ -71,7 +71,8 @@ extension CloudService {
                 namesZone: !result.zone.isDefault,
                 numbersAsStrings: request.numbersAsStrings ?? false,
                 namesTypeOfTombstones: false,
-                links: links
+                links: links,
+                caller: call.caller.user?.recordName
             )
             try answer.write(result.record, desiredKeys: request.desiredKeys, to: &writer)
         }

@@ -17,6 +17,8 @@ struct IndexKeys {
     /// All entries of a record, each once.
     func entries(of record: StoredRecord, _ fields: RecordFields) -> [IndexEntry] {
         let name = IndexKey.text(record.name)
+        // Shares belong to no type of the schema.
+        guard type.number != 0 else { return [] }
         var entries = [IndexEntry(index: type.nameIndex, key: name, record: record.id)]
         for (name, field) in type.indexedFields {
             let value = value(name, of: record, fields)

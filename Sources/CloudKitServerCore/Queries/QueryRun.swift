@@ -155,7 +155,9 @@ struct QueryRun {
         _ entry: IndexEntry,
         _ zone: ZoneView
     ) throws -> Result? {
-        guard permissions.mayRead(query.type, creator: record.created.user) else { return nil }
+        guard permissions.mayRead(query.type, creator: record.created.user),
+            try zone.access.mayRead(record, reader)
+        else { return nil }
         let needsFields = !plan.checks.isEmpty || plan.driver.repeats || !plan.isExactlyOrdered
         let fields = needsFields ? try RecordFields(stored: record.fields) : RecordFields()
         for check in plan.checks where !check.matches(check.field.value(in: record, fields)) {

@@ -15,14 +15,18 @@ extension CloudService {
         return try await storage.read { [schemas] reader in
             let zone = try ZoneDirectory(call: call, reader: reader)
                 .zone(request.zoneID ?? .defaultZone)
-            let schema = try schemas.schema(of: call.environment, reader)
+            // Roles matter in the public database only.
+            let schema =
+                call.path.database == .public
+                ? try schemas.current(call.environment, reader) : nil
             let permissions = RecordPermissions(scope: call.path.database, caller: call.caller)
             let answer = RecordAnswer(
                 zone: zone,
                 namesZone: !zone.isDefault,
                 numbersAsStrings: request.numbersAsStrings ?? false,
                 namesTypeOfTombstones: false,
-                links: links
+                links: links,
+                caller: call.caller.user?.recordName
             )
             var writer = JSONWriter(capacity: 4096)
             writer.openObject()
@@ -30,12 +34,12 @@ extension CloudService {
             writer.openArray()
             for item in request.records {
                 guard let record = try reader.record(zone.zone.id, name: item.recordName),
-                    !record.isDeleted
+                    !record.isDeleted, try zone.access.mayRead(record, reader)
                 else {
                     writer.itemError(Self.notFound(item.recordName))
                     continue
                 }
-                let type = schema.types[record.type] ?? RecordTypeSchema(number: 0)
+                let type = schema?.types[record.type] ?? RecordTypeSchema(number: 0)
                 guard permissions.mayRead(type, creator: record.created.user) else {
                     let reason = "READ operation not permitted on '\(record.name)'"
                     writer.itemError(RecordFailure(.accessDenied, reason).item(record.name))

@@ -61,7 +61,7 @@ extension CloudService {
         let version = randomness.identifier()
         do {
             return try await storage.write { [schemas, configuration] writer in
-                let zone = try ZoneDirectory(call: call, reader: writer).zone(batch.zone)
+                var zone = try ZoneDirectory(call: call, reader: writer).zone(batch.zone)
                 let environment = try writer.environment(call.environment.id) ?? call.environment
                 let rules = SchemaRules(
                     schema: try schemas.schema(of: environment, writer),
@@ -78,6 +78,7 @@ extension CloudService {
                 )
                 let outcomes = try commit.run()
                 try commit.finish(schemaVersion: version, cache: schemas)
+                zone.zone.headSequence = commit.sequence
                 return (outcomes, zone)
             }
         } catch let failure as AtomicBatchFailed {
@@ -112,7 +113,8 @@ extension CloudService {
                 namesZone: !zone.isDefault,
                 numbersAsStrings: request.numbersAsStrings ?? false,
                 namesTypeOfTombstones: call.parameters.isTrue("tombstoneTypes"),
-                links: links
+                links: links,
+                caller: call.caller.user?.recordName
             )
             let keys = operation.desiredKeys ?? request.desiredKeys
             switch outcome {
@@ -123,6 +125,10 @@ extension CloudService {
             }
         }
         writer.closeArray()
+        let zones = Set(outcomes.compactMap { $0.1?.zone.id })
+        if zones.count == 1, let zone = outcomes.lazy.compactMap({ $0.1 }).first {
+            Self.writeSyncToken(of: [zone], call, links.seal, to: &writer)
+        }
         writer.closeObject()
         return writer.data
     }

@@ -49,13 +49,16 @@ extension RecordCommit {
                     + "too old"
             )
         }
-        let place = AssetLinks.Place(
+        var place = AssetLinks.Place(
             database: zone.database.id.rawValue,
             zone: zone.zone.id.rawValue,
             recordName: name,
             fieldName: key
         )
-        guard issued.place == place else {
+        let isExact = issued.place == place
+        place.recordName = AssetLinks.Place.anyName
+        place.fieldName = AssetLinks.Place.anyName
+        guard isExact || issued.place == place else {
             throw RecordFailure(
                 .badRequest,
                 "The receipt of the asset in field '\(key)' of '\(name)' was issued for field "

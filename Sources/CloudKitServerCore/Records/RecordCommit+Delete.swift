@@ -9,10 +9,12 @@ import Foundation
 extension RecordCommit {
     /// Deletes a record and all that refer to it with `DELETE_SELF`.
     mutating func delete(_ record: StoredRecord) throws {
+        try checkAccess(record, parent: nil, record.name)
         let doomed = try cascade(from: record)
         try permissions.checkWrite(try rules.type(record.type), record)
         try checkNotNeeded(doomed)
         for record in doomed { try bury(record) }
+        for record in doomed { try forgetShare(record, besides: Set(doomed.map(\.name))) }
     }
 
     /// The record and those that go with it, nearest first.
@@ -23,6 +25,12 @@ extension RecordCommit {
         while next < found.count {
             let target = found[next]
             next += 1
+            // A share goes with its root.
+            if let name = target.share, let share = try writer.record(target.zone, name: name),
+                !share.isDeleted, seen.insert(share.id).inserted
+            {
+                found.append(share)
+            }
             for reference in try writer.references(target.zone, to: target.name)
             where reference.kind == .deleteSelf && seen.insert(reference.source).inserted {
                 guard let source = try writer.record(reference.source), !source.isDeleted else {
@@ -66,8 +74,8 @@ extension RecordCommit {
         tombstone.modified = stamp
         tombstone.isDeleted = true
         tombstone.hasAssets = false
-        tombstone.parent = nil
         tombstone.share = nil
+        tombstone.extra = nil
         tombstone.fields = Data()
         try writer.updateRecord(tombstone)
     }

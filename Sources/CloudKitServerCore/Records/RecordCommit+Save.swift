@@ -14,6 +14,7 @@ extension RecordCommit {
         tombstone: StoredRecord?
     ) throws -> StoredRecord {
         let wire = item.operation.record
+        try checkAccess(existing, parent: wire.parent?.recordName, item.name)
         let type = try recordType(of: wire, item.name, existing)
         let typeSchema = try rules.type(type)
         if let existing {
@@ -28,6 +29,7 @@ extension RecordCommit {
         let parent = wire.parent?.recordName ?? (kept == nil ? nil : existing?.parent)
         let links = References(fields: fields, parent: parent)
         try check(links, of: item.name, before: before, existing)
+        let part = try sharePart(of: wire, item.name, over: existing)
         let row = StoredRecord(
             id: (existing ?? tombstone)?.id ?? RowID(rawValue: 0),
             zone: zone.zone.id,
@@ -39,7 +41,8 @@ extension RecordCommit {
             parent: parent,
             share: existing?.share,
             hasAssets: fields.hasAssets,
-            fields: fields.stored
+            fields: fields.stored,
+            extra: try part?.stored
         )
         return try store(row, fields, links, over: existing, before, isNew: tombstone == nil)
     }

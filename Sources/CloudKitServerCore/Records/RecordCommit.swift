@@ -20,6 +20,8 @@ struct RecordCommit {
     /// The number of the zone's newest change so far.
     var sequence: Int64
     let permissions: RecordPermissions
+    /// The shares saved so far, by the names of their roots.
+    var newShares: [String: String] = [:]
 
     init(
         call: Call,
@@ -54,6 +56,7 @@ struct RecordCommit {
                 outcomes.append(.failed(name: item.name, failure))
             }
         }
+        try markRoots(&outcomes)
         if batch.isAtomic, outcomes.contains(where: \.isFailure) {
             throw AtomicBatchFailed(outcomes, names: batch.items.map(\.name))
         }
@@ -85,6 +88,9 @@ struct RecordCommit {
         let existing = row.flatMap { $0.isDeleted ? nil : $0 }
         let kind = item.operation.operationType
         try check(kind, item, existing)
+        if kind.isDelete, let existing, try leave(existing) {
+            return .deleted(name: item.name, type: existing.type)
+        }
         if kind.isDelete {
             guard let existing else { return .deleted(name: item.name, type: row?.type) }
             try delete(existing)

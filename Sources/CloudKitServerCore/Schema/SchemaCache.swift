@@ -20,6 +20,14 @@ final class SchemaCache: Sendable {
         return schema
     }
 
+    /// The schema that an environment has now, whatever version its row had when it was read.
+    func current(
+        _ environment: StoredEnvironment,
+        _ reader: any StorageReader
+    ) throws -> Schema {
+        try schema(of: reader.environment(environment.id) ?? environment, reader)
+    }
+
     /// Keeps a schema under its version.
     func insert(_ schema: Schema, version: Int64) {
         guard version != 0 else { return }

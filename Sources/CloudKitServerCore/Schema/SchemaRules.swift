@@ -31,6 +31,7 @@ struct SchemaRules: Sendable {
     /// A type; made just in time in development.
     mutating func type(_ name: String) throws -> RecordTypeSchema {
         if let type = schema.types[name] { return type }
+        if name == WireRecord.shareType { return RecordTypeSchema(number: 0) }
         if let problem = NameRules.identifier(name, "recordType") {
             throw RecordFailure(.badRequest, problem)
         }
@@ -59,6 +60,7 @@ struct SchemaRules: Sendable {
     ) throws -> WireField? {
         guard let value = field.value else { return nil }
         try checkNumbers(value, key, name)
+        if type == WireRecord.shareType { return WireField(value) }
         let known = schema.types[type]?.fields[key]
         guard let known else {
             try addField(key, value.type, field.isEncrypted, to: type)

@@ -7,8 +7,8 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// Takes a request apart, finds its caller and hands it to its endpoint.
-    func answer(_ request: ServiceRequest) async throws -> Data {
+    /// Takes a request apart and finds its caller.
+    func admit(_ request: ServiceRequest) async throws -> (Call, Endpoint) {
         let (path, endpoint) = try route(request)
         guard request.body.count <= configuration.requestBodyBytes else {
             throw RequestError(
@@ -17,8 +17,7 @@ extension CloudService {
                     + "\(configuration.requestBodyBytes) are allowed"
             )
         }
-        let call = try await authenticate(request, path)
-        return try await answer(call, endpoint)
+        return (try await authenticate(request, path), endpoint)
     }
 
     private func route(_ request: ServiceRequest) throws -> (ServicePath, Endpoint) {
@@ -41,34 +40,67 @@ extension CloudService {
 
     private func authenticate(_ request: ServiceRequest, _ path: ServicePath) async throws -> Call {
         let now = clock.milliseconds
-        let parameters = QueryParameters(request.query)
-        let (caller, environment) = try await storage.read { reader in
-            let environment = try reader.environment(
-                container: path.container,
-                path.environment
-            )
-            let authentication = Authentication(
-                request: request,
-                parameters: parameters,
-                environment: environment,
-                now: now
-            )
-            return (try authentication.caller(reader), environment)
+        let seal = try await seal()
+        let credentials = Credentials(request, seal)
+        let key = credentials.cacheKey(path)
+        var entry = key.flatMap { callers.entry($0, now: now) }
+        entry?.caller.webToken = credentials.webToken
+        if entry == nil {
+            let found = try await find(credentials, request, path, now)
+            if let key { callers.insert(found, for: key) }
+            entry = found
         }
-        guard let environment else {
+        guard let entry else {
             throw RequestError(.authenticationFailed, reason: "Authentication failed")
+        }
+        if let token = credentials.webToken, configuration.rotatesWebTokens,
+            !rotation.allows(token)
+        {
+            throw RequestError(
+                .authenticationFailed,
+                reason: "Authentication failed: ckWebAuthToken was used before; every answer "
+                    + "carries the next one"
+            )
         }
         return Call(
             request: request,
             path: path,
-            parameters: parameters,
-            caller: caller,
-            environment: environment,
+            parameters: credentials.parameters,
+            caller: entry.caller,
+            environment: entry.environment,
             now: now
         )
     }
 
-    private func answer(_ call: Call, _ endpoint: Endpoint) async throws -> Data {
+    /// Looks a caller up.
+    private func find(
+        _ credentials: Credentials,
+        _ request: ServiceRequest,
+        _ path: ServicePath,
+        _ now: Int64
+    ) async throws -> CallerCache.Entry {
+        try await storage.read { reader in
+            let environment = try reader.environment(container: path.container, path.environment)
+            let authentication = Authentication(
+                request: request,
+                credentials: credentials,
+                environment: environment,
+                database: path.database,
+                now: now
+            )
+            let (caller, expires) = try authentication.caller(reader)
+            guard let environment else {
+                throw RequestError(.authenticationFailed, reason: "Authentication failed")
+            }
+            return CallerCache.Entry(
+                caller: caller,
+                environment: environment,
+                ends: min(now + CallerCache.life, expires ?? .max)
+            )
+        }
+    }
+
+    func answer(_ call: Call, _ endpoint: Endpoint) async throws -> Data {
         switch endpoint {
         case .recordsModify: try await modifyRecords(call)
         case .recordsLookup: try await lookUpRecords(call)
@@ -80,11 +112,18 @@ extension CloudService {
         case .changesZone: try await zoneChanges(call)
         case .assetsUpload: try await prepareUploads(call)
         case .usersCaller: try await currentUser(call)
-        default:
-            throw RequestError(
-                .notFound,
-                reason: "could not find handler for endpoint: \(call.request.path)"
-            )
+        case .usersCurrent: try await currentUserDictionary(call)
+        case .usersDiscover: try await discoverUsers(call)
+        case .usersLookupEmail, .usersLookupID: try await lookUpUsers(call)
+        case .usersLookupContacts: try await lookUpContacts(call)
+        case .subscriptionsList: try await listSubscriptions(call)
+        case .subscriptionsLookup: try await lookUpSubscriptions(call)
+        case .subscriptionsModify: try await modifySubscriptions(call)
+        case .recordsResolve: try await resolveShares(call)
+        case .recordsAccept: try await acceptShares(call)
+        case .assetsRereference: try await rereferenceAssets(call)
+        case .recordsChanges: try await recordChanges(call)
+        case .zonesChanges: try await olderZoneChanges(call)
         }
     }
 }

@@ -30,6 +30,8 @@ public final class CloudService: Sendable {
     let clock: any ServiceClock
     let randomness: any ServiceRandomness
     let schemas = SchemaCache()
+    let rotation = TokenRotation()
+    let callers = CallerCache()
     private let sealCache = Mutex<TokenSeal?>(nil)
 
     /// Makes a service over its storage; nothing is read before the first request.
@@ -52,11 +54,30 @@ public final class CloudService: Sendable {
     /// Never throws: a failure is an answer with CloudKit's error code, status and reason.
     @concurrent
     public func respond(to request: ServiceRequest) async -> ServiceResponse {
+        let call: Call
+        let endpoint: Endpoint
         do {
-            return ok(try await answer(request))
+            (call, endpoint) = try await admit(request)
         } catch {
             return failure(error)
         }
+        var response: ServiceResponse
+        do {
+            response = ok(try await answer(call, endpoint))
+        } catch {
+            response = failure(error)
+        }
+        if let token = call.caller.webToken, let next = try? await nextToken(after: token) {
+            response.headers.append(("X-Apple-CloudKit-Web-Auth-Token", next))
+        }
+        return response
+    }
+
+    /// The token that an answer carries to a client that sent one.
+    private func nextToken(after token: WebToken) async throws -> String {
+        let next = WebToken(secret: token.secret, nonce: randomness.identifier())
+        if configuration.rotatesWebTokens { rotation.rotate(from: token, to: next) }
+        return next.text(try await seal())
     }
 
     /// The answer to a request that is refused before the service sees it.

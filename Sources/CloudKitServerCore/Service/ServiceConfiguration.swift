@@ -20,6 +20,12 @@ public struct ServiceConfiguration: Sendable {
     /// Whether a save in development makes the types and fields that it needs.
     public var growsSchema: Bool
 
+    /// Whether a web auth token is good for one round trip only, as Apple documents it.
+    ///
+    /// Off, every token of a session stays good for as long as the session does, as Apple's service
+    /// is observed to do; every answer carries a new token either way.
+    public var rotatesWebTokens: Bool
+
     /// Makes a configuration; every default is the service's own limit.
     public init(
         assetBytes: Int = Limits.assetBytes,
@@ -27,7 +33,8 @@ public struct ServiceConfiguration: Sendable {
         webTokenSeconds: Int64 = 14 * 24 * 60 * 60,
         downloadSeconds: Int64 = 24 * 60 * 60,
         indexesSystemFields: Bool = true,
-        growsSchema: Bool = true
+        growsSchema: Bool = true,
+        rotatesWebTokens: Bool = false
     ) {
         self.assetBytes = assetBytes
         self.requestBodyBytes = requestBodyBytes
@@ -35,5 +42,6 @@ public struct ServiceConfiguration: Sendable {
         self.downloadSeconds = downloadSeconds
         self.indexesSystemFields = indexesSystemFields
         self.growsSchema = growsSchema
+        self.rotatesWebTokens = rotatesWebTokens
     }
 }

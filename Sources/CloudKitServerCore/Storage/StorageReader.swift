@@ -32,6 +32,11 @@ public protocol StorageReader {
     /// All users of a container, by record name.
     func users(container: String) throws -> [StoredUser]
 
+    /// A document by its name.
+    func document(_ collection: String, _ name: String) throws -> Data?
+    /// The documents of a collection, by name.
+    func documents(_ collection: String) throws -> [StoredDocument]
+
     // MARK: Databases and zones
 
     /// The public database of an environment, or a user's private one.

@@ -32,6 +32,11 @@ public protocol StorageWriter: StorageReader {
     /// Removes the credentials that expired before a time.
     func removeCredentials(expiredBefore milliseconds: Int64) throws
 
+    /// Adds a document, or replaces the one of that name.
+    func putDocument(_ collection: String, _ document: StoredDocument) throws
+    /// Removes a document if it is there.
+    func removeDocument(_ collection: String, _ name: String) throws
+
     // MARK: Databases and zones
 
     /// Adds a database.

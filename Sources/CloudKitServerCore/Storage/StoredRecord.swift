@@ -44,6 +44,8 @@ public struct StoredRecord: Hashable, Sendable {
     public var hasAssets: Bool
     /// The fields as the wire writes them, without what depends on the request.
     public var fields: Data
+    /// What only records of some types have, such as the participants of a share.
+    public var extra: Data?
 
     /// Makes a row.
     public init(
@@ -58,7 +60,8 @@ public struct StoredRecord: Hashable, Sendable {
         parent: String? = nil,
         share: String? = nil,
         hasAssets: Bool = false,
-        fields: Data
+        fields: Data,
+        extra: Data? = nil
     ) {
         self.id = id
         self.zone = zone
@@ -72,5 +75,6 @@ public struct StoredRecord: Hashable, Sendable {
         self.share = share
         self.hasAssets = hasAssets
         self.fields = fields
+        self.extra = extra
     }
 }

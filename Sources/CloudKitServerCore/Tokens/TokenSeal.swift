@@ -13,7 +13,7 @@ struct TokenSeal: Sendable {
     /// What a token is for.
     enum Purpose: UInt8 {
         case databaseChanges = 1
-        case zoneChanges, queryPage, upload, receipt, download
+        case zoneChanges, queryPage, upload, receipt, download, shareLink, sharedChanges, webToken
     }
 
     private static let signatureBytes = 16

@@ -24,7 +24,14 @@ struct ZoneDirectory {
     /// - Throws: `RequestError` with `ZONE_NOT_FOUND`.
     func zone(_ id: WireZoneID) throws -> ZoneView {
         try checkDatabase()
-        guard call.path.database != .shared, isOwnedByCaller(id) else { throw notFound(id) }
+        if call.path.database == .shared {
+            let shared = try sharedZones().first {
+                $0.id.zoneName == id.zoneName && $0.id.ownerRecordName == id.ownerRecordName
+            }
+            guard let shared else { throw notFound(id) }
+            return shared
+        }
+        guard isOwnedByCaller(id) else { throw notFound(id) }
         let database = try database()
         guard let zone = try reader.zone(database.id, name: id.zoneName), !zone.isDeleted else {
             throw notFound(id)
@@ -35,7 +42,7 @@ struct ZoneDirectory {
     /// All live zones.
     func zones() throws -> [ZoneView] {
         try checkDatabase()
-        guard call.path.database != .shared else { return [] }
+        if call.path.database == .shared { return try sharedZones() }
         let database = try database()
         return try reader.zones(database.id).map { ZoneView($0, in: database, owner: ownerName) }
     }

@@ -8,8 +8,16 @@ struct ZoneView: Sendable {
     var database: StoredDatabase
     /// The zone's identity in answers.
     var id: WireZoneID
+    /// What the caller may see and change of it.
+    var access: ZoneAccess
 
-    init(_ zone: StoredZone, in database: StoredDatabase, owner: String) {
+    init(
+        _ zone: StoredZone,
+        in database: StoredDatabase,
+        owner: String,
+        access: ZoneAccess = .everything
+    ) {
+        self.access = access
         self.zone = zone
         self.database = database
         let isDefault = zone.name == WireZoneID.defaultZoneName
@@ -33,7 +41,11 @@ struct ZoneView: Sendable {
         )
     }
 
-    /// The zone in answers of `zones/…` and `changes/database`.
+    /// The zone in answers of `changes/database`: its identity only, as clients observed that check
+    /// every key of an answer.
+    var changed: WireZone { WireZone(zoneID: id, deleted: zone.isDeleted ? true : nil) }
+
+    /// The zone in answers of `zones/…`.
     func wire(_ seal: TokenSeal) -> WireZone {
         WireZone(
             zoneID: id,

@@ -142,6 +142,34 @@ extension SQLiteConnection {
         return user
     }
 
+    func document(_ collection: String, _ name: String) throws -> Data? {
+        try first(
+            "SELECT body FROM document WHERE collection = ? AND name = ?",
+            [collection, name]
+        ) { $0[0] }
+    }
+
+    func documents(_ collection: String) throws -> [StoredDocument] {
+        try all(
+            "SELECT name, body FROM document WHERE collection = ? ORDER BY name",
+            [collection]
+        ) { StoredDocument(name: $0[0], body: $0[1]) }
+    }
+
+    func putDocument(_ collection: String, _ document: StoredDocument) throws {
+        try run(
+            "INSERT OR REPLACE INTO document (collection, name, body) VALUES (?, ?, ?)",
+            [collection, document.name, document.body]
+        )
+    }
+
+    func removeDocument(_ collection: String, _ name: String) throws {
+        try run(
+            "DELETE FROM document WHERE collection = ? AND name = ?",
+            [collection, name]
+        )
+    }
+
     private static let selectEnvironment =
         "SELECT id, container, kind, schemaVersion FROM environment"
 

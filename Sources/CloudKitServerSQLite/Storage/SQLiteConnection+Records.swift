@@ -49,8 +49,8 @@ extension SQLiteConnection {
             rawValue: try insert(
                 """
                 INSERT INTO record (zone, name, type, sequence, createdAt, createdBy, modifiedAt,
-                    modifiedBy, isDeleted, parent, share, hasAssets, fields)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    modifiedBy, isDeleted, parent, share, hasAssets, fields, extra)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 Self.arguments(record)
             )
@@ -63,7 +63,7 @@ extension SQLiteConnection {
             UPDATE record
             SET zone = ?, name = ?, type = ?, sequence = ?, createdAt = ?, createdBy = ?,
                 modifiedAt = ?, modifiedBy = ?, isDeleted = ?, parent = ?, share = ?,
-                hasAssets = ?, fields = ?
+                hasAssets = ?, fields = ?, extra = ?
             WHERE id = ?
             """,
             Self.arguments(record) + [record.id.rawValue]
@@ -119,7 +119,7 @@ extension SQLiteConnection {
 
     private static let selectRecord = """
         SELECT id, zone, name, type, sequence, createdAt, createdBy, modifiedAt, modifiedBy,
-            isDeleted, parent, share, hasAssets, fields
+            isDeleted, parent, share, hasAssets, fields, extra
         FROM record
         """
 
@@ -128,7 +128,7 @@ extension SQLiteConnection {
             record.zone.rawValue, record.name, record.type, record.sequence,
             record.created.milliseconds, record.created.user, record.modified.milliseconds,
             record.modified.user, record.isDeleted, record.parent, record.share, record.hasAssets,
-            record.fields,
+            record.fields, record.extra,
         ]
     }
 
@@ -145,7 +145,8 @@ extension SQLiteConnection {
             parent: row[10],
             share: row[11],
             hasAssets: row[12],
-            fields: row[13]
+            fields: row[13],
+            extra: row[14]
         )
     }
 }

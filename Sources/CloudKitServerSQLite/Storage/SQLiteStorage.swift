@@ -38,7 +38,7 @@ public final class SQLiteStorage: Storage {
             if let path {
                 var configuration = Configuration()
                 configuration.busyMode = .timeout(10)
-                configuration.maximumReaderCount = 8
+                configuration.maximumReaderCount = 16
                 configuration.label = "cloudkit"
                 let pool = try DatabasePool(path: path, configuration: configuration)
                 try pool.writeWithoutTransaction { database in
@@ -60,8 +60,14 @@ public final class SQLiteStorage: Storage {
     public func read<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageReader) throws -> Value
     ) async throws -> Value {
+        try readNow(body)
+    }
+
+    /// Reads on the caller's thread: a read takes microseconds, less than handing it to another
+    /// thread and back would.
+    private func readNow<Value>(_ body: (any StorageReader) throws -> Value) throws -> Value {
         do {
-            return try await database.read { try body(SQLiteConnection($0)) }
+            return try database.read { try body(SQLiteConnection($0)) }
         } catch let error as DatabaseError {
             throw StorageError(error)
         }

@@ -40,6 +40,12 @@ enum SQLiteTables {
             expires INTEGER,
             PRIMARY KEY (kind, hash)
         ) WITHOUT ROWID;
+        CREATE TABLE document (
+            collection TEXT NOT NULL,
+            name TEXT NOT NULL,
+            body BLOB NOT NULL,
+            PRIMARY KEY (collection, name)
+        ) WITHOUT ROWID;
         """
 
     // An owner of 0 is nobody: NULLs would not be unique.
@@ -82,6 +88,7 @@ enum SQLiteTables {
             parent TEXT,
             share TEXT,
             hasAssets INTEGER NOT NULL,
+            extra BLOB,
             fields BLOB NOT NULL,
             UNIQUE (zone, name),
             UNIQUE (zone, sequence)

@@ -32,4 +32,18 @@ public enum Endpoint: String, Hashable, Sendable, CaseIterable {
     case recordsResolve = "records/resolve"
     /// Accepts invitations to shares.
     case recordsAccept = "records/accept"
+    /// Makes assets of saved records fit to be set in others.
+    case assetsRereference = "assets/rereference"
+    /// Lists the records that changed in one zone; deprecated.
+    case recordsChanges = "records/changes"
+    /// Lists the zones that changed; deprecated.
+    case zonesChanges = "zones/changes"
+    /// Says who the caller is; deprecated.
+    case usersCurrent = "users/current"
+    /// Finds users by e-mail address; deprecated.
+    case usersLookupEmail = "users/lookup/email"
+    /// Finds users by record name; deprecated.
+    case usersLookupID = "users/lookup/id"
+    /// Finds the users in the caller's address book; deprecated.
+    case usersLookupContacts = "users/lookup/contacts"
 }

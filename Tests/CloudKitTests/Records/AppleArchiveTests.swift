@@ -155,8 +155,9 @@ struct AppleArchiveTests {
         }
     }
 
-    /// Gives a key another name, so that it is missing. Bits anywhere cannot be turned: Foundation's
-    /// own unarchiver ends the process on references that lead nowhere, before anyone is asked.
+    /// Gives a key another name, so that it is missing.
+    ///
+    /// Bits anywhere cannot be turned: Foundation's own unarchiver ends the process on references that lead nowhere, before anyone is asked.
     private func renamedKey(_ data: Data, using random: inout SplitMix) -> Data {
         let keys = [
             "RecordType", "RecordID", "RecordName", "ZoneID", "ZoneName", "ownerName", "ETag",

@@ -4,38 +4,38 @@
 import CloudKit
 import CloudKitCodable
 
+struct TimeZoneEntry: CloudKitModel, Equatable {
+    var name: String
+    var comments: String?
+    @CloudKitValue var coordinate: CLLocation
+
+    var recordName: String { "zone-" + name.replacing("/", with: "-") }
+}
+struct Country: CloudKitModel, Equatable {
+    var code: String
+    var name: String
+    var timeZones: [TimeZoneEntry]      // a list of references
+
+    var recordName: String { "country-" + code }
+}
+
+struct Atlas: CloudKitModel, Equatable {
+    var countries: [Country]
+    var source: Data
+
+    var recordName: String { "atlas" }
+
+    static var fields: CloudKitFields {
+        [CodingKeys.source: .asset]     // a file beside the record
+    }
+}
+
 func snippet1Ingraphs() async throws {
-    struct TimeZoneEntry: CloudKitModel, Equatable {
-        var name: String
-        var comments: String?
-        @CloudKitValue var coordinate: CLLocation
-
-        var recordName: String { "zone-" + name.replacing("/", with: "-") }
-    }
-}
-
-func snippet2Ingraphs() async throws {
-    struct Country: CloudKitModel, Equatable {
-        var code: String
-        var name: String
-        var timeZones: [TimeZoneEntry]      // a list of references
-
-        var recordName: String { "country-" + code }
-    }
-
-    struct Atlas: CloudKitModel, Equatable {
-        var countries: [Country]
-        var source: Data
-
-        var recordName: String { "atlas" }
-
-        static var fields: CloudKitFields {
-            [CodingKeys.source: .asset]     // a file beside the record
-        }
-    }
-}
-
-func snippet3Ingraphs() async throws {
+    let atlas = Atlas(
+        countries: [Country(code: "AT", name: "Austria", timeZones: [])],
+        source: Data("iso3166.tab".utf8)
+    )
+    let database = CKContainer.default().privateCloudDatabase
     let zoneID = CKRecordZone.ID(zoneName: "Atlas")
     try await database.save(CKRecordZone(zoneID: zoneID))
 
@@ -46,20 +46,21 @@ func snippet3Ingraphs() async throws {
     var graph = try await database.graph(Atlas.self, for: atlasID)
     graph.root.countries[0].name = "Österreich"
     try await database.save(&graph)         // sends exactly one record
-}
-
-func snippet4Ingraphs() async throws {
     let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: nil)
     let records = try changes.modificationResultsByID.values.map { try $0.get().record }
-    let atlas = try CloudKitGraphDecoder().decode(Atlas.self, from: records, root: atlasID)
-    let graph = CloudKitGraph(root: atlas, rootID: atlasID, records: records)
+    let followed = try CloudKitGraphDecoder().decode(Atlas.self, from: records, root: atlasID)
+    graph = CloudKitGraph(root: followed, rootID: atlasID, records: records)
 }
 
-func snippet5Ingraphs() async throws {
-    struct Album: CloudKitModel {
+func snippet2Ingraphs() async throws {
+    struct Photo: CloudKitModel, Identifiable {
+        var id: String
+        var taken: Date
+    }
+
+    struct Album: CloudKitModel, Identifiable {
         var id: String
         var photos: [Photo]
-        var recordName: String { id }
         static var fields: CloudKitFields { [CodingKeys.photos: .children(via: "album")] }
     }
 }

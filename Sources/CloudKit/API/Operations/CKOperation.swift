@@ -31,8 +31,8 @@ open class CKOperation: Operation, @unchecked Sendable {
         super.init()
     }
 
-    /// How the operation runs; setting nil goes back to the defaults.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    /// How the operation runs; setting nil goes back to the defaults.
     public var configuration: CKOperation.Configuration! {
         get { ownConfiguration }
         set { ownConfiguration = CKOperationConfiguration(newValue?.values ?? OperationSettings()) }

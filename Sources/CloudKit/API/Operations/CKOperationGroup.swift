@@ -47,9 +47,9 @@ open class CKOperationGroup: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
         operationGroupID = UUID().uuidString
     }
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// What operations of the group do where their own configuration says nothing; setting nil goes
     /// back to the defaults.
-    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var defaultConfiguration: CKOperation.Configuration! {
         get { ownConfiguration }
         set { ownConfiguration = CKOperationConfiguration(newValue?.values ?? OperationSettings()) }

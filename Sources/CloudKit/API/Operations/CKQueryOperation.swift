@@ -16,8 +16,9 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The page to fetch.
     public var cursor: CKQueryOperation.Cursor?
 
-    /// The zone to search; nil for all zones, which the shared database does not allow. Ignored when
-    /// there is a cursor.
+    /// The zone to search; nil for all zones, which the shared database does not allow.
+    ///
+    /// Ignored when there is a cursor.
     public var zoneID: CKRecordZone.ID?
 
     /// How many records to fetch at most; there may be fewer, and more behind the cursor.

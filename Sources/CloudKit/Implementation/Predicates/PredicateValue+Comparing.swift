@@ -35,6 +35,9 @@ extension PredicateValue {
         default:
             if let left = recordID, let right = other.recordID {
                 left.isEqual(right)
+            } else if let left = recordID, case .field(.string(let name)) = other {
+                // As in queries, a record's name stands for its identity.
+                left.recordName == name
             } else if case .field(.list(let left)) = self, case .field(.list(let right)) = other {
                 left.count == right.count
                     && zip(left, right).allSatisfy {

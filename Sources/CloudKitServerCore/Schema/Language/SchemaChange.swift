@@ -29,7 +29,8 @@ extension SchemaDefinition {
     /// What turns this definition into another, in a fixed order.
     func changes(to other: SchemaDefinition) -> [SchemaChange] {
         var changes: [SchemaChange] = []
-        for role in roles.union(other.roles).sorted() where !(roles.contains(role) && other.roles.contains(role)) {
+        for role in roles.union(other.roles).sorted()
+        where !(roles.contains(role) && other.roles.contains(role)) {
             changes.append(
                 SchemaChange(
                     kind: other.roles.contains(role) ? .added : .removed,

@@ -66,7 +66,9 @@ struct SchemaParser {
         definition.types[name] = type
     }
 
-    private mutating func grant(in type: inout SchemaDefinition.RecordType)
+    private mutating func grant(
+        in type: inout SchemaDefinition.RecordType
+    )
         throws(SchemaSyntaxError)
     {
         try keyword("GRANT")
@@ -93,7 +95,9 @@ struct SchemaParser {
         type.grants?[role, default: []].formUnion(grant)
     }
 
-    private mutating func field(in type: inout SchemaDefinition.RecordType)
+    private mutating func field(
+        in type: inout SchemaDefinition.RecordType
+    )
         throws(SchemaSyntaxError)
     {
         let place = token

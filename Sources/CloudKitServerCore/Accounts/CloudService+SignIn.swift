@@ -1,0 +1,88 @@
+public import CloudKitWire
+import Crypto
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// The users among whom the page chooses that an API token's clients are sent to for signing in;
+    /// nil for an unknown token.
+    package func signInChoices(apiToken: String) async throws -> [ServiceUser]? {
+        try await storage.read { reader in
+            guard let environment = try Self.environment(of: apiToken, reader) else { return nil }
+            return try reader.users(container: environment.container).map(ServiceUser.init)
+        }
+    }
+
+    /// Signs a user in for the clients of an API token; nil when either is unknown.
+    package func signIn(apiToken: String, userRecordName: String) async throws -> String? {
+        let found = try await storage.read { reader -> (StoredEnvironment, ServiceUser)? in
+            guard let environment = try Self.environment(of: apiToken, reader),
+                let user = try reader.user(
+                    container: environment.container,
+                    recordName: userRecordName
+                )
+            else { return nil }
+            return (environment, ServiceUser(user))
+        }
+        guard let (environment, user) = found else { return nil }
+        return try await addWebAuthToken(
+            user: user,
+            apiToken: apiToken,
+            environment: environment.kind
+        )
+    }
+
+    private static func environment(
+        of apiToken: String,
+        _ reader: any StorageReader
+    ) throws -> StoredEnvironment? {
+        try reader.credential(.apiToken, hash: SecretHash.of(apiToken))
+            .flatMap { try reader.environment($0.environment) }
+    }
+
+    /// Lets a program sign its requests with a key of its own.
+    ///
+    /// - Parameters:
+    ///   - publicKey: The public half of a P-256 key, as PEM.
+    ///   - container: The container's identifier, made where it is new.
+    ///   - kind: The environment.
+    /// - Returns: The key's identifier, 64 hexadecimal digits.
+    /// - Throws: `RequestError` with `BAD_REQUEST` for anything but a public P-256 key.
+    public func addServerKey(
+        publicKey: String,
+        container: String,
+        environment kind: ServiceEnvironment
+    ) async throws -> String {
+        guard let key = try? P256.Signing.PublicKey(pemRepresentation: publicKey) else {
+            throw RequestError(
+                .badRequest,
+                reason: "The key is not the public half of a P-256 key as PEM; make one with "
+                    + "openssl ec -in eckey.pem -pubout"
+            )
+        }
+        try await addContainer(container)
+        let keyID = Hexadecimal.encode(randomness.bytes(32))
+        let name = "_" + Hexadecimal.encode(randomness.bytes(16))
+        try await storage.write { writer in
+            let environment = try Self.environment(container, kind, writer)
+            // Records that the key makes belong to a user of the key's own.
+            let user = try writer.addUser(
+                StoredUser(id: RowID(rawValue: 0), container: container, recordName: name)
+            )
+            try writer.putCredential(
+                StoredCredential(
+                    kind: .serverKey,
+                    hash: SecretHash.of(keyID),
+                    environment: environment.id,
+                    user: user.id,
+                    companion: key.x963Representation
+                )
+            )
+        }
+        return keyID
+    }
+}

@@ -1,0 +1,67 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// `assets/rereference`: assets of saved records in a form that other records can be set to.
+    func rereferenceAssets(_ call: Call) async throws -> Data {
+        let request = try call.message(RereferenceRequest.self)
+        try checkCount(request.assets.count, "assets")
+        _ = try call.user()
+        let links = try await links("", now: call.now)
+        return try await storage.read { reader in
+            let directory = ZoneDirectory(call: call, reader: reader)
+            let source = try directory.zone(request.zoneID ?? .defaultZone)
+            let target = try request.targetZoneID.map { try directory.zone($0) } ?? source
+            var writer = JSONWriter()
+            writer.openObject()
+            writer.key("assets")
+            writer.openArray()
+            for item in request.assets {
+                guard let asset = try Self.asset(item, in: source, reader) else {
+                    let reason = "No asset in field '\(item.fieldName)' of '\(item.recordName)'"
+                    let error = ItemError(.notFound, reason: reason, recordName: item.recordName)
+                    writer.itemError(error)
+                    continue
+                }
+                let place = AssetLinks.Place(
+                    database: target.database.id.rawValue,
+                    zone: target.zone.id.rawValue,
+                    recordName: AssetLinks.Place.anyName,
+                    fieldName: AssetLinks.Place.anyName
+                )
+                writer.value(.asset(links.adding(receiptFor: place, to: asset)))
+            }
+            writer.closeArray()
+            writer.closeObject()
+            return writer.data
+        }
+    }
+
+    private static func asset(
+        _ item: RereferenceRequest.Item,
+        in zone: ZoneView,
+        _ reader: any StorageReader
+    ) throws -> WireAsset? {
+        guard let record = try reader.record(zone.zone.id, name: item.recordName),
+            !record.isDeleted, try zone.access.mayRead(record, reader)
+        else { return nil }
+        return try RecordFields(stored: record.fields).fields[item.fieldName]?.value?.asset
+    }
+}
+
+/// The body of `assets/rereference`.
+private struct RereferenceRequest: Decodable {
+    struct Item: Decodable {
+        let recordName: String
+        let fieldName: String
+    }
+
+    let zoneID: WireZoneID?
+    let targetZoneID: WireZoneID?
+    let assets: [Item]
+}

@@ -1,0 +1,106 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// `records/resolve`: what links to shares stand for.
+    func resolveShares(_ call: Call) async throws -> Data {
+        let request = try call.message(SharesRequest.self)
+        try checkCount(request.shortGUIDs.count, "shortGUIDs")
+        let user = try call.user()
+        let links = try await links(call.request.baseURL, now: call.now)
+        return try await storage.read { reader in
+            let directory = ShareDirectory(environment: call.environment.id)
+            let writer = ShareAnswer(call: call, user: user, reader: reader, links: links)
+            return try writer.answer(request.shortGUIDs) { guid in
+                try Self.openShare(guid.value, user, directory, reader).row
+            }
+        }
+    }
+
+    /// `records/accept`: lets the caller in.
+    func acceptShares(_ call: Call) async throws -> Data {
+        let request = try call.message(SharesRequest.self)
+        try checkCount(request.shortGUIDs.count, "shortGUIDs")
+        let user = try call.user()
+        let links = try await links(call.request.baseURL, now: call.now)
+        return try await storage.write { writer in
+            let answer = ShareAnswer(call: call, user: user, reader: writer, links: links)
+            return try answer.answer(request.shortGUIDs) { guid in
+                try Self.accept(guid.value, call, user, writer)
+            }
+        }
+    }
+
+    /// The share of a link that the user may see.
+    private static func openShare(
+        _ shortGUID: String,
+        _ user: StoredUser,
+        _ directory: ShareDirectory,
+        _ reader: any StorageReader
+    ) throws -> (row: StoredRecord, part: SharePart) {
+        guard let share = try directory.share(shortGUID, reader) else {
+            throw RequestError(.notFound, reason: "No share has the short GUID '\(shortGUID)'")
+        }
+        guard share.part.participant(user.recordName) != nil || share.part.isPublic else {
+            throw RequestError(
+                .accessDenied,
+                reason: "The caller is not invited to the share '\(shortGUID)'"
+            )
+        }
+        return share
+    }
+
+    private static func accept(
+        _ shortGUID: String,
+        _ call: Call,
+        _ user: StoredUser,
+        _ writer: any StorageWriter
+    ) throws -> StoredRecord {
+        let directory = ShareDirectory(environment: call.environment.id)
+        var (row, part) = try openShare(shortGUID, user, directory, writer)
+        if let index = part.participants.firstIndex(where: {
+            $0.userIdentity?.userRecordName == user.recordName
+        }) {
+            if part.participants[index].acceptanceStatus == .accepted {
+                try directory.addMembership(of: user.id, in: row, writer)
+                return row
+            }
+            part.participants[index].acceptanceStatus = .accepted
+        } else {
+            part.participants.append(
+                WireParticipant(
+                    participantId: "u\(user.id.rawValue)",
+                    type: .publicUser,
+                    permission: part.publicPermission,
+                    acceptanceStatus: .accepted,
+                    userIdentity: ParticipantIdentity(user)
+                )
+            )
+        }
+        guard var zone = try writer.zone(row.zone),
+            let database = try writer.database(zone.database)
+        else { throw StorageError(.corrupt, "A share has no zone") }
+        zone.headSequence += 1
+        zone.changeSequence = database.headSequence + 1
+        try writer.setHeadSequence(database.id, zone.changeSequence)
+        try writer.updateZone(zone)
+        row.extra = try part.stored
+        row.sequence = zone.headSequence
+        row.modified = StoredRecord.Stamp(milliseconds: call.now, user: user.recordName)
+        try writer.updateRecord(row)
+        if part.participants.first?.userIdentity?.userRecordName != user.recordName {
+            try directory.addMembership(of: user.id, in: row, writer)
+        }
+        return row
+    }
+}
+
+extension SharePart {
+    /// Whether everyone with the link may come.
+    var isPublic: Bool { publicPermission == .readOnly || publicPermission == .readWrite }
+}

@@ -1,0 +1,90 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Where shares are found: by the short identifier of their link, and by who accepted them.
+///
+/// An entry only says where to look; whether a share still lets a user in is read from the share.
+struct ShareDirectory {
+    let environment: RowID<StoredEnvironment>
+
+    /// A share's place.
+    struct Place: Hashable, Codable {
+        var zone: Int64
+        var share: String
+    }
+
+    private var links: String { "shareLink/\(environment.rawValue)" }
+
+    private func memberships(_ user: RowID<StoredUser>) -> String {
+        "shareMembership/\(environment.rawValue)/\(user.rawValue)"
+    }
+
+    /// The share of a link, if it exists.
+    func share(
+        _ shortGUID: String,
+        _ reader: any StorageReader
+    ) throws -> (row: StoredRecord, part: SharePart)? {
+        guard let body = try reader.document(links, shortGUID),
+            let place = try? JSONDecoder().decode(Place.self, from: body)
+        else { return nil }
+        return try share(at: place, reader)
+    }
+
+    /// The shares that a user has accepted and that still let the user in.
+    func memberships(
+        of user: StoredUser,
+        _ reader: any StorageReader
+    ) throws -> [(zone: RowID<StoredZone>, opening: ZoneAccess.Opening)] {
+        try reader.documents(memberships(user.id)).compactMap { document in
+            guard let place = try? JSONDecoder().decode(Place.self, from: document.body),
+                let share = try share(at: place, reader),
+                let opening = share.part.opening(for: user.recordName, share: place.share)
+            else { return nil }
+            return (share.row.zone, opening)
+        }
+    }
+
+    private func share(
+        at place: Place,
+        _ reader: any StorageReader
+    ) throws -> (row: StoredRecord, part: SharePart)? {
+        let zone = RowID<StoredZone>(rawValue: place.zone)
+        guard let row = try reader.record(zone, name: place.share), !row.isDeleted,
+            let extra = row.extra
+        else { return nil }
+        return (row, try SharePart(stored: extra))
+    }
+
+    /// Enters a share's link.
+    func addLink(
+        _ shortGUID: String,
+        to share: String,
+        in zone: RowID<StoredZone>,
+        _ writer: any StorageWriter
+    ) throws {
+        let place = Place(zone: zone.rawValue, share: share)
+        try writer.putDocument(
+            links,
+            StoredDocument(name: shortGUID, body: JSONEncoder().encode(place))
+        )
+    }
+
+    /// Enters that a user has accepted a share.
+    func addMembership(
+        of user: RowID<StoredUser>,
+        in share: StoredRecord,
+        _ writer: any StorageWriter
+    ) throws {
+        let place = Place(zone: share.zone.rawValue, share: share.name)
+        let name = "\(share.zone.rawValue)/\(share.name)"
+        try writer.putDocument(
+            memberships(user),
+            StoredDocument(name: name, body: JSONEncoder().encode(place))
+        )
+    }
+}

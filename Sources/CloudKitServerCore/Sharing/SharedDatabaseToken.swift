@@ -1,0 +1,79 @@
+import CloudKitWire
+
+/// A place in the feed of a shared database: the newest change seen of each zone.
+///
+/// The zones belong to different databases, so there is no one number to stand for them all.
+struct SharedDatabaseToken: Hashable {
+    var user: Int64
+    /// The number of the newest change seen, by zone.
+    var seen: [Int64: Int64] = [:]
+
+    func sealed(by seal: TokenSeal) -> String {
+        var writer = TokenWriter()
+        writer.append(user)
+        writer.append(Int64(seen.count))
+        for (zone, sequence) in seen.sorted(by: { $0.key < $1.key }) {
+            writer.append(zone)
+            writer.append(sequence)
+        }
+        return seal.seal(writer.bytes, for: .sharedChanges)
+    }
+
+    /// Opens a token; nil when this service did not make it for this user.
+    static func open(_ text: String, user: Int64, with seal: TokenSeal) -> Self? {
+        guard let contents = seal.open(text, for: .sharedChanges) else { return nil }
+        var reader = TokenReader(contents)
+        guard reader.number() == user, let count = reader.number(), count >= 0 else { return nil }
+        var token = Self(user: user)
+        for _ in 0..<count {
+            guard let zone = reader.number(), let sequence = reader.number() else { return nil }
+            token.seen[zone] = sequence
+        }
+        return reader.isAtEnd ? token : nil
+    }
+}
+
+extension CloudService {
+    /// `changes/database` on the shared database: zones that changed, came or went.
+    func sharedDatabaseChanges(
+        _ call: Call,
+        after text: String?
+    ) async throws -> DatabaseChangesResponse {
+        let user = try call.user()
+        let seal = try await seal()
+        return try await storage.read { reader in
+            var token = SharedDatabaseToken(user: user.id.rawValue)
+            if let text {
+                guard let open = SharedDatabaseToken.open(text, user: token.user, with: seal) else {
+                    throw RequestError(
+                        .badRequest,
+                        reason: "Unknown sync continuation type: the syncToken is not one of this "
+                            + "database"
+                    )
+                }
+                token = open
+            }
+            let views = try ZoneDirectory(call: call, reader: reader).zones()
+            var zones: [WireZone] = []
+            var next = SharedDatabaseToken(user: token.user)
+            for view in views {
+                let id = view.zone.id.rawValue
+                next.seen[id] = view.zone.changeSequence
+                if token.seen[id] != view.zone.changeSequence { zones.append(view.changed) }
+            }
+            for id in token.seen.keys.sorted() where next.seen[id] == nil {
+                guard let zone = try reader.zone(RowID(rawValue: id)),
+                    let database = try reader.database(zone.database),
+                    let owner = try database.owner.flatMap({ try reader.user($0) })
+                else { continue }
+                let view = ZoneView(zone, in: database, owner: owner.recordName)
+                zones.append(WireZone(zoneID: view.id, deleted: true))
+            }
+            return DatabaseChangesResponse(
+                zones: zones,
+                syncToken: next.sealed(by: seal),
+                moreComing: false
+            )
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// `subscriptions/list`: the caller's subscriptions to the database.
+    func listSubscriptions(_ call: Call) async throws -> Data {
+        let collection = try SubscriptionCollection(call)
+        let found = try await storage.read { try collection.all($0) }
+        return try WireJSON.encode(SubscriptionsResponse(subscriptions: found.map { .success($0) }))
+    }
+
+    /// `subscriptions/lookup`: the caller's subscriptions by name.
+    func lookUpSubscriptions(_ call: Call) async throws -> Data {
+        let request = try call.message(LookupSubscriptionsRequest.self)
+        try checkCount(request.subscriptions.count, "subscriptions")
+        let collection = try SubscriptionCollection(call)
+        let found = try await storage.read { reader in
+            try request.subscriptions.map { item -> ItemResult<WireSubscription> in
+                if let found = try collection.subscription(item.subscriptionID, reader) {
+                    return .success(found)
+                }
+                return .failure(SubscriptionCollection.notFound(item.subscriptionID))
+            }
+        }
+        return try WireJSON.encode(SubscriptionsResponse(subscriptions: found))
+    }
+
+    /// `subscriptions/modify`: makes, replaces and deletes subscriptions.
+    func modifySubscriptions(_ call: Call) async throws -> Data {
+        let request = try call.message(ModifySubscriptionsRequest.self)
+        try checkCount(request.operations.count, "operations")
+        let collection = try SubscriptionCollection(call)
+        let names = request.operations.map { $0.subscription.subscriptionID ?? randomness.uuid() }
+        let results = try await storage.write { writer in
+            try zip(request.operations, names).map { operation, name in
+                var operation = operation
+                operation.subscription.subscriptionID = name
+                return try collection.apply(operation, name, writer)
+            }
+        }
+        return try WireJSON.encode(SubscriptionsResponse(subscriptions: results))
+    }
+}

@@ -1,0 +1,214 @@
+import CloudKit
+import CloudKitTesting
+import Support
+import Testing
+
+/// The table of save policies, cell by cell.
+@Suite("Saving: tags and policies")
+struct SavingRuleTests {
+    static let zone = CKRecordZone(zoneName: "Notes")
+    static let recordID = CKRecord.ID(recordName: "n1", zoneID: zone.zoneID)
+
+    private func note(_ title: String = "new") -> CKRecord {
+        let record = CKRecord(recordType: "Note", recordID: Self.recordID)
+        record["title"] = title
+        return record
+    }
+
+    private func save(
+        _ record: CKRecord,
+        _ policy: CKModifyRecordsOperation.RecordSavePolicy,
+        _ database: CKDatabase
+    ) async throws -> CKRecord {
+        let (results, _) = try await database.modifyRecords(
+            saving: [record],
+            deleting: [],
+            savePolicy: policy
+        )
+        return try #require(results[record.recordID]).get()
+    }
+
+    private func run(
+        _ body: @Sendable (CKDatabase, CKDatabase) async throws -> Void
+    ) async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let first = try await cloud.database(of: user)
+            try await first.save(Self.zone)
+            try await body(first, try await cloud.database(of: user))
+        }
+    }
+
+    @Test(
+        "No tag and no server record: created under every policy",
+        arguments: [
+            CKModifyRecordsOperation.RecordSavePolicy.ifServerRecordUnchanged, .changedKeys,
+            .allKeys,
+        ]
+    )
+    func created(policy: CKModifyRecordsOperation.RecordSavePolicy) async throws {
+        try await run { database, _ in
+            let record = note()
+            let saved = try await save(record, policy, database)
+            #expect(saved === record && record.recordChangeTag != nil)
+            #expect(record.changedKeys().isEmpty && record.creationDate != nil)
+        }
+    }
+
+    @Test("No tag and a server record: a conflict, or written over")
+    func exists() async throws {
+        try await run { first, second in
+            try await first.save(note("old"))
+            let error = await expectCKError(.serverRecordChanged) {
+                try await save(note(), .ifServerRecordUnchanged, second)
+            }
+            #expect(error?.serverRecord?["title"] == "old")
+            #expect(error?.clientRecord?["title"] == "new")
+            #expect(error?.ancestorRecord?.allKeys() == [])
+            _ = try await save(note("a"), .changedKeys, second)
+            _ = try await save(note("b"), .allKeys, second)
+            #expect(try await first.record(for: Self.recordID)["title"] == "b")
+        }
+    }
+
+    @Test("A stale tag: a conflict, or written over; the client's record stays as it is")
+    func stale() async throws {
+        try await run { first, second in
+            let mine = try await first.save(note("old"))
+            let theirs = try await second.record(for: Self.recordID)
+            theirs["title"] = "theirs"
+            try await second.save(theirs)
+            mine["title"] = "mine"
+            let tag = mine.recordChangeTag
+            let error = await expectCKError(.serverRecordChanged) {
+                try await save(mine, .ifServerRecordUnchanged, first)
+            }
+            #expect(mine.recordChangeTag == tag && mine.changedKeys() == ["title"])
+            #expect(error?.ancestorRecord?["title"] == "old")
+            #expect(error?.serverRecord?["title"] == "theirs")
+            _ = try await save(mine, .changedKeys, first)
+            #expect(try await second.record(for: Self.recordID)["title"] == "mine")
+        }
+    }
+
+    @Test("changedKeys sends what changed, allKeys all that the record holds")
+    func keys() async throws {
+        try await run { first, second in
+            let record = note("a")
+            record["count"] = 1
+            let mine = try await first.save(record)
+            let theirs = try await second.record(for: Self.recordID)
+            theirs["count"] = 2
+            try await second.save(theirs)
+            mine["title"] = "b"
+            _ = try await save(mine, .changedKeys, first)
+            #expect(try await second.record(for: Self.recordID)["count"] == 2)
+            mine["title"] = "c"
+            _ = try await save(mine, .allKeys, first)
+            #expect(try await second.record(for: Self.recordID)["count"] == 1)
+        }
+    }
+
+    @Test("A tag of a record that was deleted: unknownItem")
+    func deleted() async throws {
+        try await run { first, second in
+            let mine = try await first.save(note())
+            try await second.deleteRecord(withID: Self.recordID)
+            mine["title"] = "again"
+            await expectCKError(.unknownItem) {
+                try await save(mine, .ifServerRecordUnchanged, first)
+            }
+        }
+    }
+
+    @Test("A missing zone: zoneNotFound under every policy, and for reading")
+    func zone() async throws {
+        try await run { database, _ in
+            let elsewhere = CKRecord.ID(
+                recordName: "n",
+                zoneID: CKRecordZone.ID(zoneName: "Missing")
+            )
+            for policy in [
+                CKModifyRecordsOperation.RecordSavePolicy.ifServerRecordUnchanged, .changedKeys,
+                .allKeys,
+            ] {
+                await expectCKError(.zoneNotFound) {
+                    try await save(
+                        CKRecord(recordType: "Note", recordID: elsewhere),
+                        policy,
+                        database
+                    )
+                }
+            }
+            await expectCKError(.zoneNotFound) { try await database.record(for: elsewhere) }
+            await expectCKError(.zoneNotFound) {
+                try await database.recordZone(for: elsewhere.zoneID)
+            }
+        }
+    }
+
+    @Test("Deleting what is not there succeeds, records and zones")
+    func missing() async throws {
+        try await run { database, _ in
+            try await database.deleteRecord(withID: Self.recordID)
+            try await database.deleteRecordZone(withID: CKRecordZone.ID(zoneName: "Missing"))
+        }
+    }
+
+    @Test("In an atomic zone one failure keeps all others from being stored")
+    func atomic() async throws {
+        try await run { first, second in
+            try await first.save(note("old"))
+            let other = CKRecord.ID(recordName: "n2", zoneID: Self.zone.zoneID)
+            let records = [note("new"), CKRecord(recordType: "Note", recordID: other)]
+            let (results, _) = try await second.modifyRecords(saving: records, deleting: [])
+            await expectCKError(.serverRecordChanged) {
+                try #require(results[Self.recordID]).get()
+            }
+            await expectCKError(.batchRequestFailed) { try #require(results[other]).get() }
+            await expectCKError(.unknownItem) { try await first.record(for: other) }
+            let (loose, _) = try await second.modifyRecords(
+                saving: [note("new"), CKRecord(recordType: "Note", recordID: other)],
+                deleting: [],
+                atomically: false
+            )
+            _ = try #require(loose[other]).get()
+        }
+    }
+
+    @Test("More than 400 items and the same item twice are refused before anything is sent")
+    func limits() async throws {
+        try await run { database, _ in
+            await expectCKError(.limitExceeded) {
+                try await database.modifyRecords(
+                    saving: (0..<401).map { _ in CKRecord(recordType: "Note") },
+                    deleting: []
+                )
+            }
+            await expectCKError(.invalidArguments) {
+                try await database.modifyRecords(saving: [note(), note()], deleting: [])
+            }
+            await expectCKError(.invalidArguments) {
+                try await database.modifyRecords(saving: [note()], deleting: [Self.recordID])
+            }
+        }
+    }
+
+    @Test("desiredKeys: nil is everything, none system fields only, and absent is not cleared")
+    func desiredKeys() async throws {
+        try await run { first, second in
+            let record = note("a")
+            record["count"] = 1
+            try await first.save(record)
+            let all = try await second.records(for: [Self.recordID])
+            #expect(try all[Self.recordID]?.get().allKeys() == ["count", "title"])
+            let none = try await second.records(for: [Self.recordID], desiredKeys: [])
+            let partial = try #require(try none[Self.recordID]?.get())
+            #expect(partial.allKeys().isEmpty && partial.changedKeys().isEmpty)
+            partial["count"] = 2
+            _ = try await save(partial, .allKeys, second)
+            let whole = try await first.record(for: Self.recordID)
+            #expect(whole["title"] == "a" && whole["count"] == 2)
+        }
+    }
+}
