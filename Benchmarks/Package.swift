@@ -13,6 +13,8 @@ let harness: Target.Dependency = "BenchmarkHarness"
 let webClient: Target.Dependency = .product(name: "CloudKitWebClient", package: cloudKitPackage)
 
 let codable: Target.Dependency = .product(name: "CloudKitCodable", package: cloudKitPackage)
+let cloudKit: Target.Dependency = .product(name: "CloudKit", package: cloudKitPackage)
+let testing: Target.Dependency = .product(name: "CloudKitTesting", package: cloudKitPackage)
 let server: Target.Dependency = .product(name: "CloudKitServer", package: cloudKitPackage)
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
@@ -36,13 +38,17 @@ let package = Package(
         .target(name: "BenchmarkHarness"),
         .target(name: "WireBenchmarks", dependencies: [harness, webClient]),
         .target(name: "CodableBenchmarks", dependencies: [harness, codable]),
+        .target(name: "EngineBenchmarks", dependencies: [harness, cloudKit, testing]),
         .target(
             name: "ServerBenchmarks",
             dependencies: [harness, webClient, server, grdb, hummingbird, logging]
         ),
         .executableTarget(
             name: "bench",
-            dependencies: [harness, "CodableBenchmarks", "ServerBenchmarks", "WireBenchmarks"]
+            dependencies: [
+                harness, "CodableBenchmarks", "EngineBenchmarks", "ServerBenchmarks",
+                "WireBenchmarks",
+            ]
         ),
         .testTarget(name: "BenchmarkHarnessTests", dependencies: [harness]),
     ],

@@ -1,5 +1,6 @@
 import BenchmarkHarness
 import CodableBenchmarks
+import EngineBenchmarks
 import ServerBenchmarks
 import WireBenchmarks
 
@@ -8,4 +9,5 @@ let areas: [Area] = [
     .codable,
     .wire,
     .server,
+    .engine,
 ]

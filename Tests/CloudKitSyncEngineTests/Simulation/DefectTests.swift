@@ -4,7 +4,7 @@ import Testing
 @Suite("Broken machines are found out")
 struct DefectTests {
     /// How many seeds it may take to find any defect.
-    static let seedLimit: UInt64 = 200
+    static let seedLimit: UInt64 = 500
 
     @Test("A defect is found by the simulation", arguments: SyncEngineDefect.allCases)
     func found(_ defect: SyncEngineDefect) {

@@ -61,10 +61,9 @@ struct ModelApp {
         add(.saveZone(CKRecordZone(zoneName: name)), tell)
     }
 
+    /// The rows go when the zone has: until then the deletion may be taken back.
     mutating func delete(zone name: String, tell: Tell) {
-        let zoneID = CKRecordZone.ID(zoneName: name)
-        drop(zoneID, tell)
-        add(.deleteZone(zoneID), tell)
+        add(.deleteZone(CKRecordZone.ID(zoneName: name)), tell)
     }
 
     private mutating func add(_ change: CKSyncEngine.PendingDatabaseChange, _ tell: Tell) {
@@ -191,6 +190,9 @@ struct ModelApp {
         case .signIn(let current), .switchAccounts(_, let current): user = current.recordName
         case .signOut: user = nil
         }
+        // What was added after the engine forgot the last user and before the app heard of it.
+        tell(.removeRecordChanges(unsaved))
+        tell(.removeDatabaseChanges(unsavedZones))
         unsaved = []
         unsavedZones = []
         guard let user else { return }
@@ -210,7 +212,13 @@ struct ModelApp {
     }
 
     private mutating func merge(_ record: CKRecord) {
-        guard let user, !(tombstones[user]?.contains(record.recordID) ?? false) else { return }
+        // A device whose creation was answered to nobody may make a row again that another has
+        // deleted; only a deletion that still waits outweighs that.
+        guard let user,
+            rows[user]?[record.recordID] != nil
+                || !(unsent[user]?.contains(record.recordID) ?? false)
+        else { return }
+        tombstones[user]?.remove(record.recordID)
         var row = rows[user]?[record.recordID] ?? Row()
         for index in row.fields.indices {
             row.fields[index] = max(row.fields[index], (record["f\(index)"] as Int?) ?? 0)

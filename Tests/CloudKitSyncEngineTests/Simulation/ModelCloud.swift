@@ -14,14 +14,8 @@ struct ModelCloud {
         var sequence = 0
         var records: [String: Record] = [:]
         var tombstones: [String: Int] = [:]
-        /// Tokens given out before the last change of it have expired, unless something was deleted
-        /// since: that would be lost, because the API has no way to report it.
+        /// Tokens given out before the last change of it have expired.
         var epoch = 0
-
-        func accepts(_ life: Substring, _ epoch: Substring, _ start: Int) -> Bool {
-            life == "\(self.life)"
-                && (epoch == "\(self.epoch)" || tombstones.values.contains { $0 > start })
-        }
     }
 
     struct Database {
@@ -48,7 +42,9 @@ struct ModelCloud {
     // MARK: What happens to the server
 
     /// All tokens of a user's database expire.
-    mutating func expireDatabaseToken(of user: String) { databases[user, default: .init()].life += 1 }
+    mutating func expireDatabaseToken(of user: String) {
+        databases[user, default: .init()].life += 1
+    }
 
     /// The tokens of a zone expire.
     mutating func expireZoneTokens(of user: String, _ name: String) {
@@ -82,13 +78,20 @@ struct ModelCloud {
         databases[user] = database
     }
 
-    private mutating func databaseChanges(_ user: String, _ token: CKServerChangeToken?) -> SyncAnswer {
+    private mutating func databaseChanges(
+        _ user: String,
+        _ token: CKServerChangeToken?
+    ) -> SyncAnswer {
         let database = databases[user, default: .init()]
         var start = 0
         if let token {
             let parts = token.text.split(separator: ":")
-            guard parts.count == 3, parts[0] == "d" else { return .failure(CKError(.invalidArguments)) }
-            guard parts[1] == "\(database.life)" else { return .failure(CKError(.changeTokenExpired)) }
+            guard parts.count == 3, parts[0] == "d" else {
+                return .failure(CKError(.invalidArguments))
+            }
+            guard parts[1] == "\(database.life)" else {
+                return .failure(CKError(.changeTokenExpired))
+            }
             start = Int(parts[2]) ?? 0
         }
         var entries: [(sequence: Int, name: String, isDeletion: Bool)] = []
@@ -130,7 +133,7 @@ struct ModelCloud {
                 return .failure(CKError(.invalidArguments))
             }
             start = Int(parts[3]) ?? 0
-            guard zone.accepts(parts[1], parts[2], start) else {
+            guard parts[1] == "\(zone.life)", parts[2] == "\(zone.epoch)" else {
                 return .failure(CKError(.changeTokenExpired))
             }
         }
@@ -138,10 +141,10 @@ struct ModelCloud {
         for (name, record) in zone.records where record.sequence > start {
             entries.append((record.sequence, name, record))
         }
-        if token != nil {
-            for (name, sequence) in zone.tombstones where sequence > start {
-                entries.append((sequence, name, nil))
-            }
+        // From the beginning too, as this package's server does: a device that has sent a record
+        // and never fetched would not hear of its deletion otherwise.
+        for (name, sequence) in zone.tombstones where sequence > start {
+            entries.append((sequence, name, nil))
         }
         entries.sort { $0.sequence < $1.sequence }
         let page = entries.prefix(pageSize)
@@ -222,7 +225,9 @@ struct ModelCloud {
 
     private mutating func save(_ record: CKRecord, _ user: String) -> Result<CKRecord, CKError> {
         let name = record.recordID.zoneID.zoneName
-        guard var zone = databases[user]?.zones[name] else { return .failure(CKError(.zoneNotFound)) }
+        guard var zone = databases[user]?.zones[name] else {
+            return .failure(CKError(.zoneNotFound))
+        }
         let stored = zone.records[record.recordID.recordName]
         if record.recordChangeTag != stored.map({ "\($0.tag)" }) {
             guard let stored else { return .failure(CKError(.unknownItem)) }
@@ -236,6 +241,7 @@ struct ModelCloud {
         }
         lastTag += 1
         zone.sequence += 1
+        zone.tombstones[record.recordID.recordName] = nil
         zone.records[record.recordID.recordName] = Record(
             fields: (0..<2).map { (record["f\($0)"] as Int?) ?? 0 },
             tag: lastTag,
@@ -249,7 +255,9 @@ struct ModelCloud {
 
     private mutating func delete(_ recordID: CKRecord.ID, _ user: String) -> Result<Void, CKError> {
         let name = recordID.zoneID.zoneName
-        guard var zone = databases[user]?.zones[name] else { return .failure(CKError(.zoneNotFound)) }
+        guard var zone = databases[user]?.zones[name] else {
+            return .failure(CKError(.zoneNotFound))
+        }
         if zone.records.removeValue(forKey: recordID.recordName) != nil {
             zone.sequence += 1
             zone.tombstones[recordID.recordName] = zone.sequence

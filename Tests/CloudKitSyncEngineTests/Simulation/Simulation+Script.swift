@@ -48,7 +48,10 @@ extension Simulation {
     mutating func perform(_ script: Script) {
         note("\(script)")
         switch script {
-        case .edit(let index): edit(index)
+        case .edit(let index):
+            edit(index)
+            // People go on typing while their last word is under way.
+            if chance.one(of: 5) { queue.add(.script(.edit(index)), at: now + wait(20...300)) }
         case .delete(let index): delete(index)
         case .deleteZone(let index):
             doing(index) { $0.delete(zone: Self.doomedZone, tell: $1) }
@@ -93,7 +96,7 @@ extension Simulation {
             .sorted { $0.recordName < $1.recordName }
         lastEdit += 1
         let recordID: CKRecord.ID
-        if !rows.isEmpty, !chance.one(of: 3) {
+        if !rows.isEmpty, !chance.one(of: 4) {
             recordID = chance.element(of: rows)
         } else {
             let name =

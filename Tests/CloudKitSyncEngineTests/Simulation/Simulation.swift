@@ -122,7 +122,12 @@ struct Simulation {
             if devices[index].life == life { tell(index, signal) }
         case .event(let index, let life, let event):
             guard devices[index].life == life else { return }
+            // Either side of every event is a place to die.
+            let diesBefore = !isPeace && chance.one(of: 150)
+            let diesAfter = !isPeace && chance.one(of: 150)
+            if diesBefore { return perform(.crash(index)) }
             deliver(event, to: index)
+            if diesAfter { return perform(.crash(index)) }
             tell(index, .delivered)
         case .ask(let index, let life, let context):
             guard devices[index].life == life else { return }

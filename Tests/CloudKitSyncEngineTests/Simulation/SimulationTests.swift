@@ -7,23 +7,50 @@ struct SimulationTests {
     static let seeds: Range<UInt64> = 0..<2_000
 
     @Test("All devices and the server agree, and no edit is lost")
-    func agreement() {
-        var steps = 0
-        var requests = 0
-        for seed in Self.seeds {
-            var simulation = Simulation(seed: seed)
-            simulation.run()
-            steps += simulation.steps
-            requests += simulation.requests
-            if !simulation.problems.isEmpty {
-                Issue.record("seed \(seed): \(simulation.problems.joined(separator: "\n"))")
-                print(Self.trace(of: seed).joined(separator: "\n"))
-                return
+    func agreement() async {
+        let outcomes = await withTaskGroup { group in
+            // Simulations share nothing, so they run on all processors.
+            let width = 4
+            for offset in 0..<width {
+                group.addTask { @concurrent in
+                    Self.seeds.dropFirst(offset).enumerated()
+                        .filter { $0.offset % width == 0 }
+                        .map { Self.outcome(of: $0.element) }
+                }
             }
+            return await group.reduce(into: []) { $0 += $1 }
         }
-        print("\(Self.seeds.count) schedules, \(steps) steps, \(requests) requests")
+        let failures = outcomes.filter { !$0.problems.isEmpty }.sorted { $0.seed < $1.seed }
+        for failure in failures.prefix(3) {
+            Issue.record("seed \(failure.seed): \(failure.problems.joined(separator: "\n"))")
+        }
+        if let failure = failures.first {
+            print(Self.trace(of: failure.seed).joined(separator: "\n"))
+        }
+        let steps = outcomes.map(\.steps).reduce(0, +)
+        let requests = outcomes.map(\.requests).reduce(0, +)
+        print("\(outcomes.count) schedules, \(steps) steps, \(requests) requests")
+        #expect(outcomes.count == Self.seeds.count)
         // A schedule in which nothing happens would show nothing.
-        #expect(requests > 50 * Self.seeds.count)
+        #expect(requests > 50 * outcomes.count)
+    }
+
+    private struct Outcome: Sendable {
+        var seed: UInt64
+        var problems: [String]
+        var steps: Int
+        var requests: Int
+    }
+
+    private static func outcome(of seed: UInt64) -> Outcome {
+        var simulation = Simulation(seed: seed)
+        simulation.run()
+        return Outcome(
+            seed: seed,
+            problems: simulation.problems,
+            steps: simulation.steps,
+            requests: simulation.requests
+        )
     }
 
     /// The whole run of a seed, line by line.

@@ -18,10 +18,11 @@ extension CKSyncEngine {
         /// A record that the provider does not have is left out and stays pending; what does not
         /// fit stays pending for the next batch.
         ///
+        /// Nil when there is nothing to send.
+        ///
         /// - Parameters:
         ///   - pendingChanges: The changes, already limited to the scope of the sending.
         ///   - recordProvider: Gives the record of an identity as it is to be saved.
-        /// - Returns: Nil when there is nothing to send.
         public init?(
             pendingChanges: [CKSyncEngine.PendingRecordZoneChange],
             recordProvider: @Sendable (CKRecord.ID) async -> CKRecord?

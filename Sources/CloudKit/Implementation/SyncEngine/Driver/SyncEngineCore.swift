@@ -132,8 +132,9 @@ final class SyncEngineCore: Sendable {
 
     private static var task: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
-    /// Whether the caller is one of the delegate's methods itself. A task that such a method starts
-    /// is not, although it inherits the task's values.
+    /// Whether the caller is one of the delegate's methods itself.
+    ///
+    /// A task that such a method starts is not, although it inherits the task's values.
     var isInsideDelegate: Bool {
         let visits = Self.visits
         guard !visits.isEmpty else { return false }

@@ -26,11 +26,14 @@ struct FetchOperation {
     private var current: CKRecordZone.ID?
     private var finished: Set<CKRecordZone.ID> = []
     private var restarted: Set<CKRecordZone.ID> = []
+    private var hasRestartedDatabase = false
     /// The zones seen since the database was read from its beginning; nil when it was not.
     private var listing: Set<CKRecordZone.ID>?
     /// Why the fetch was cut short.
     private(set) var error: CKError?
     private(set) var failures = ItemFailures()
+    /// What the service asked to be waited for, whatever became of the request.
+    private var throttling: CKError?
     /// The account may be another: what comes in now is nobody's.
     private(set) var isVoid = false
 
@@ -47,7 +50,7 @@ struct FetchOperation {
 
     /// What failed and may pass.
     var passingFailure: CKError? {
-        failures.longestPassing(with: error)
+        failures.longestPassing(with: error, throttling)
     }
 
     /// Ends the fetch as soon as what is under way allows.
@@ -66,6 +69,7 @@ struct FetchOperation {
         case .choosingDatabase where error == nil, .choosingZone where hasWork(state):
             return .askForOptions(context)
         case .readingDatabase where error == nil:
+            if state.databaseToken == nil { listing = [] }
             return .request(.databaseChanges(since: state.databaseToken))
         case .readingZone(let zoneID) where error == nil:
             return .request(.zoneChanges(zoneID, since: state.zoneTokens[zoneID]))
@@ -140,11 +144,15 @@ struct FetchOperation {
 
     /// Takes the answer to the request that was the last step.
     mutating func take(_ answer: SyncAnswer, _ state: SyncEngineState) -> [Delivery] {
+        if case .failure(let failure) = answer, failure.retryAfterSeconds != nil {
+            throttling = failure
+        }
         if isVoid { return [] }
         switch (phase, answer) {
         case (.readingDatabase, .databaseChanges(let page)): return take(page, state)
         case (.readingDatabase, .failure(let error)): return databaseFailed(error, state)
-        case (.readingZone(let zoneID), .zoneChanges(let page)): return take(page, of: zoneID, state)
+        case (.readingZone(let zoneID), .zoneChanges(let page)):
+            return take(page, of: zoneID, state)
         case (.readingZone(let zoneID), .failure(let error)): return failed(error, zoneID, state)
         default:
             error = CKError(.internalError, message: "The answer is not to the request: \(answer)")
@@ -167,7 +175,9 @@ struct FetchOperation {
         if isWhole, let listing, defect != .overlooksLostZone {
             // A reading from the beginning lists no deletions: what was there and is not, is gone.
             let lost = state.knownZones.subtracting(listing).subtracting(deletions.map(\.zoneID))
-            deletions += lost.sorted { "\($0)" < "\($1)" }.map { .init(zoneID: $0, reason: .deleted) }
+            deletions += lost.sorted { "\($0)" < "\($1)" }.map {
+                .init(zoneID: $0, reason: .deleted)
+            }
         }
         for deletion in deletions { finished.remove(deletion.zoneID) }
         let isEmpty = modified.isEmpty && deletions.isEmpty
@@ -188,13 +198,13 @@ struct FetchOperation {
     }
 
     private mutating func databaseFailed(_ error: CKError, _ state: SyncEngineState) -> [Delivery] {
-        guard error.isAboutToken, state.databaseToken != nil, listing == nil,
+        guard error.isAboutToken, state.databaseToken != nil, !hasRestartedDatabase,
             defect != .keepsExpiredToken
         else {
-            self.error = error
+            self.error = self.error ?? error
             return []
         }
-        listing = []
+        hasRestartedDatabase = true
         phase = .choosingDatabase
         return [Delivery(nil, then: .databaseRestart)]
     }
@@ -244,7 +254,11 @@ struct FetchOperation {
             // The database's next changes say why.
             return closeZone(error, then: .zoneGone(zoneID))
         default:
-            if error.concernsAllZones { self.error = error } else { failures.add(error, of: zoneID) }
+            if error.concernsAllZones {
+                self.error = self.error ?? error
+            } else {
+                failures.add(error, of: zoneID)
+            }
             return closeZone(error)
         }
     }

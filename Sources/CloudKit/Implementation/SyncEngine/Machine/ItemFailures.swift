@@ -11,8 +11,8 @@ struct ItemFailures: Sendable {
 
     /// The failure that will pass after the longest wait, the operation's own included; nil when
     /// none will.
-    func longestPassing(with error: CKError?) -> CKError? {
-        let all = Array(records.values) + zones.values + [error].compactMap { $0 }
+    func longestPassing(with errors: CKError?...) -> CKError? {
+        let all = Array(records.values) + zones.values + errors.compactMap { $0 }
         return all.filter(\.passes)
             .max { ($0.retryAfterSeconds ?? 0) < ($1.retryAfterSeconds ?? 0) }
     }

@@ -167,7 +167,9 @@ struct SendOperation {
                 state.pendingDatabaseChanges.remove(change, until: horizon)
             }
             switch (change, outcome) {
-            case (.saveZone(let zone), .success(let answer)): saved.append(answer ?? zone)
+            case (.saveZone(let zone), .success(let answer)):
+                state.noteSending(to: zone.zoneID)
+                saved.append(answer ?? zone)
             case (.saveZone(let zone), .failure(let error)):
                 failed.append(.init(zone: zone, error: error))
             case (.deleteZone(let zoneID), .success):
@@ -178,7 +180,7 @@ struct SendOperation {
             if case .failure(let error) = outcome {
                 failures.add(error, of: change.zoneID)
                 skipsZones = true
-                if error.concernsAllZones { self.error = error }
+                if error.concernsAllZones { self.error = self.error ?? error }
             }
         }
         phase = .zones
@@ -210,7 +212,9 @@ struct SendOperation {
                 state.pendingRecordZoneChanges.remove(change, until: horizon)
             }
             switch outcome {
-            case .success(let record): saved.append(record)
+            case .success(let record):
+                state.noteSending(to: record.recordID.zoneID)
+                saved.append(record)
             case .failure(let error):
                 failed.append(.init(record: record, error: error))
                 failures.add(error, of: record.recordID)

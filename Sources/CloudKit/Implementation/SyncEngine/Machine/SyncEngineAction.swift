@@ -1,5 +1,6 @@
-/// What the machine wants done. Of the first four at most one is under way at any time, and its
-/// outcome comes back as a signal.
+/// What the machine wants done.
+///
+/// Of the first four at most one is under way at any time, and its outcome comes back as a signal.
 package enum SyncEngineAction: Sendable {
     /// Hand an event to the delegate; then signal `delivered`.
     case deliver(CKSyncEngine.Event)

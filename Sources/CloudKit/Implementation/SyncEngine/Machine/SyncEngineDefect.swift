@@ -16,8 +16,6 @@ package enum SyncEngineDefect: String, CaseIterable, Sendable {
     case ignoresMoreComing
     /// A token that expired is kept and fails again.
     case keepsExpiredToken
-    /// A zone that went away keeps its token.
-    case keepsTokenOfDeletedZone
     /// Zones that went away while the database's token was lost are not noticed.
     case overlooksLostZone
     /// Zones that a fetch did not reach count as fetched.

@@ -140,7 +140,7 @@ package struct SyncEngineMachine: Sendable {
     }
 
     mutating func apply(_ change: SyncEngineStep.Change) {
-        state.apply(change, defect: defect)
+        state.apply(change)
         isDirty = true
     }
 

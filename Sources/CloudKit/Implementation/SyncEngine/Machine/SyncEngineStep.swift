@@ -37,17 +37,20 @@ enum SyncEngineStep: Sendable {
 
 extension SyncEngineState {
     /// Makes a change hold.
-    mutating func apply(_ change: SyncEngineStep.Change, defect: SyncEngineDefect?) {
+    mutating func apply(_ change: SyncEngineStep.Change) {
         switch change {
         case .database(let token, let modified, let deleted):
             databaseToken = token
-            for zoneID in deleted where defect != .keepsTokenOfDeletedZone { forget(zoneID) }
+            for zoneID in deleted { forget(zoneID) }
             for zoneID in modified { noteChanges(in: zoneID) }
         case .databaseRestart: databaseToken = nil
         case .zone(let zoneID, let token, let isWhole):
             zoneTokens[zoneID] = token
+            sentZones.remove(zoneID)
             if isWhole { unfetchedZones.removeAll { $0.isEqual(zoneID) } }
-        case .zoneRestart(let zoneID): zoneTokens[zoneID] = nil
+        case .zoneRestart(let zoneID):
+            zoneTokens[zoneID] = nil
+            sentZones.insert(zoneID)
         case .zoneGone(let zoneID): forget(zoneID)
         }
     }

@@ -21,7 +21,7 @@ extension DatabaseSyncService {
         return .subscribed(name)
     }
 
-    func pushes() -> AsyncStream<Void> {
+    package func pushes() -> AsyncStream<Void> {
         AsyncStream { continuation in
             // The end of the stream cancels the task.
             let courier = Task { @concurrent in await follow(continuation) }
@@ -29,7 +29,7 @@ extension DatabaseSyncService {
         }
     }
 
-    func accountChanges() -> AsyncStream<Void> {
+    package func accountChanges() -> AsyncStream<Void> {
         AsyncStream { continuation in
             let connection = requests.connection
             let last = Mutex(try? connection.client.credentials.signInCount)

@@ -2,14 +2,14 @@ import CloudKitWebClient
 import Foundation
 
 /// A database as an engine's service.
-struct DatabaseSyncService: SyncEngineService {
+package struct DatabaseSyncService: SyncEngineService {
     let requests: DatabaseRequests
 
-    init(_ database: CKDatabase) {
+    package init(_ database: CKDatabase) {
         requests = database.requests
     }
 
-    func answer(_ request: SyncRequest, for user: String?) async -> SyncAnswer {
+    package func answer(_ request: SyncRequest, for user: String?) async -> SyncAnswer {
         do {
             if let user { try await check(user) }
             return try await answer(request)

@@ -45,7 +45,7 @@ package struct PendingChanges<Change: PendingChange>: Sendable where Change.Subj
 
     /// Adds a change; one that is pending keeps its place, the opposite of it goes.
     ///
-    /// - Parameter horizon: The number to give the addition instead of a new one.
+    /// The addition gets a new number, or that of `horizon`.
     package mutating func add(_ change: Change, horizon: Stamp? = nil) {
         if horizon == nil { last += 1 }
         let stamp = horizon ?? last

@@ -13,7 +13,8 @@ extension SyncEngineState: Codable {
             case let error as Unreadable: self = error
             case DecodingError.keyNotFound(let key, _):
                 description = "the sync state has no \(key.stringValue)"
-            case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context),
+            case DecodingError.typeMismatch(_, let context),
+                DecodingError.dataCorrupted(let context),
                 DecodingError.valueNotFound(_, let context):
                 let path = context.codingPath.map(\.stringValue).joined(separator: ".")
                 description = "the sync state is damaged at \(path): \(context.debugDescription)"
@@ -27,7 +28,8 @@ extension SyncEngineState: Codable {
     }
 
     private enum Key: String, CodingKey {
-        case version, container, scope, account, user, subscription, databaseToken, zones, unfetched
+        case version, container, scope, account, user, subscription, databaseToken, zones,
+            unfetched, sent
         case pendingZones, pendingRecords, untracked
     }
 
@@ -44,7 +46,9 @@ extension SyncEngineState: Codable {
         }
 
         func zoneID() throws -> CKRecordZone.ID {
-            guard !name.isEmpty, !owner.isEmpty else { throw Unreadable("a zone has no name") }
+            guard !name.isEmpty, !owner.isEmpty else {
+                throw Unreadable("the sync state holds a zone without a name")
+            }
             return CKRecordZone.ID(zoneName: name, ownerName: owner)
         }
     }
@@ -97,10 +101,11 @@ extension SyncEngineState: Codable {
             },
             forKey: .pendingRecords
         )
-        let order = zoneTokens.keys.sorted {
-            ($0.zoneName, $0.ownerName) < ($1.zoneName, $1.ownerName)
+        let order = { (a: CKRecordZone.ID, b: CKRecordZone.ID) in
+            (a.zoneName, a.ownerName) < (b.zoneName, b.ownerName)
         }
-        for zoneID in order { _ = place(zoneID) }
+        try container.encode(sentZones.sorted(by: order).map(place), forKey: .sent)
+        for zoneID in zoneTokens.keys.sorted(by: order) { _ = place(zoneID) }
         try container.encode(zones, forKey: .zones)
     }
 
@@ -145,6 +150,9 @@ extension SyncEngineState: Codable {
         for place in try container.decode([Int].self, forKey: .unfetched) {
             noteChanges(in: try zoneID(place))
         }
+        for place in try container.decode([Int].self, forKey: .sent) {
+            sentZones.insert(try zoneID(place))
+        }
         for change in try container.decode([Change].self, forKey: .pendingZones) {
             let zoneID = try zoneID(change.zone)
             pendingDatabaseChanges.add(
@@ -153,7 +161,7 @@ extension SyncEngineState: Codable {
         }
         for change in try container.decode([Change].self, forKey: .pendingRecords) {
             guard let name = change.save ?? change.delete, !name.isEmpty else {
-                throw Unreadable("a pending change names no record")
+                throw Unreadable("the sync state holds a change of a record without a name")
             }
             let recordID = CKRecord.ID(recordName: name, zoneID: try zoneID(change.zone))
             pendingRecordZoneChanges.add(

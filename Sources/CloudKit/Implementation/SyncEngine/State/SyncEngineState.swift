@@ -9,6 +9,8 @@ package struct SyncEngineState: Sendable {
     package var zoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
     /// The zones that changed and were not fetched yet, in the order they were heard of.
     package var unfetchedZones: [CKRecordZone.ID] = []
+    /// The zones that something was sent to and that were never fetched.
+    package var sentZones: Set<CKRecordZone.ID> = []
     package var pendingDatabaseChanges = PendingChanges<CKSyncEngine.PendingDatabaseChange>()
     package var pendingRecordZoneChanges = PendingChanges<CKSyncEngine.PendingRecordZoneChange>()
     package var hasPendingUntrackedChanges = false
@@ -40,8 +42,15 @@ package struct SyncEngineState: Sendable {
         }
     }
 
-    /// Zones whose existence the app was told of.
-    var knownZones: Set<CKRecordZone.ID> { Set(zoneTokens.keys).union(unfetchedZones) }
+    /// Zones that the app knows of: it is to be told when they are gone.
+    var knownZones: Set<CKRecordZone.ID> {
+        sentZones.union(zoneTokens.keys).union(unfetchedZones)
+    }
+
+    /// Remembers that the app has sent something to a zone.
+    mutating func noteSending(to zoneID: CKRecordZone.ID) {
+        if zoneTokens[zoneID] == nil { sentZones.insert(zoneID) }
+    }
 
     /// Forgets everything that belongs to an account.
     mutating func reset() {
@@ -58,6 +67,7 @@ package struct SyncEngineState: Sendable {
     /// Forgets a zone that is gone.
     mutating func forget(_ zoneID: CKRecordZone.ID) {
         zoneTokens[zoneID] = nil
+        sentZones.remove(zoneID)
         unfetchedZones.removeAll { $0.isEqual(zoneID) }
     }
 }

@@ -1,0 +1,220 @@
+import CloudKit
+import Foundation
+import Synchronization
+
+/// A small app: contacts by identity, kept in step by an engine, as an app's delegate would be.
+final class Contacts: CKSyncEngineDelegate {
+    struct Contact: Sendable {
+        var name: String
+        /// The record as the server last had it, without its fields.
+        var server: Data?
+    }
+
+    struct Contents: Sendable {
+        var contacts: [String: Contact] = [:]
+        var saved: CKSyncEngine.State.Serialization?
+        var story: [String] = []
+        var makesZone = true
+        var engine: CKSyncEngine?
+    }
+
+    static let zoneID = CKRecordZone.ID(zoneName: "Contacts")
+
+    private let contents: Mutex<Contents>
+    private let database: CKDatabase
+    private let service: (any SyncEngineService)?
+    private let isAutomatic: Bool
+    /// Runs inside `handleEvent`, after the app has handled the event.
+    private let hook: @Sendable (Contacts, CKSyncEngine.Event, CKSyncEngine) async -> Void
+    /// Names of events as they come, for tests that wait for one.
+    let names: AsyncStream<String>
+    private let tellName: AsyncStream<String>.Continuation
+
+    init(
+        _ database: CKDatabase,
+        contents: Contents = Contents(),
+        isAutomatic: Bool = false,
+        service: (any SyncEngineService)? = nil,
+        hook: @escaping @Sendable (Contacts, CKSyncEngine.Event, CKSyncEngine) async -> Void = {
+            _,
+            _,
+            _ in
+        }
+    ) {
+        self.database = database
+        self.contents = Mutex(contents)
+        self.isAutomatic = isAutomatic
+        self.service = service
+        self.hook = hook
+        (names, tellName) = AsyncStream.makeStream()
+        startEngine()
+    }
+
+    func startEngine() {
+        var configuration = CKSyncEngine.Configuration(
+            database: database,
+            stateSerialization: contents.withLock { $0.saved },
+            delegate: self
+        )
+        configuration.automaticallySync = isAutomatic
+        let engine =
+            service.map {
+                CKSyncEngine(
+                    configuration,
+                    service: $0,
+                    environment: .init(clock: ContinuousClock(), log: { _ in })
+                )
+            } ?? CKSyncEngine(configuration)
+        contents.withLock { $0.engine = engine }
+    }
+
+    func dropEngine() {
+        let engine = contents.withLock { contents in
+            defer { contents.engine = nil }
+            return contents.engine
+        }
+        // Released outside the lock.
+        _ = engine
+    }
+
+    var engine: CKSyncEngine { contents.withLock { $0.engine! } }
+    var kept: Contents { contents.withLock { $0 } }
+    var story: [String] { contents.withLock { $0.story } }
+    var list: [String: String] { contents.withLock { $0.contacts.mapValues(\.name) } }
+
+    // MARK: The user
+
+    func save(_ contacts: [String: String]) {
+        contents.withLock { contents in
+            for (id, name) in contacts {
+                contents.contacts[id, default: .init(name: "")].name = name
+            }
+        }
+        engine.state.add(
+            pendingRecordZoneChanges: contacts.keys.sorted().map { .saveRecord(Self.recordID($0)) }
+        )
+    }
+
+    func delete(_ ids: [String]) {
+        contents.withLock { contents in
+            for id in ids { contents.contacts[id] = nil }
+        }
+        engine.state.add(
+            pendingRecordZoneChanges: ids.map { .deleteRecord(Self.recordID($0)) }
+        )
+    }
+
+    static func recordID(_ id: String) -> CKRecord.ID {
+        CKRecord.ID(recordName: id, zoneID: zoneID)
+    }
+
+    // MARK: The delegate
+
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext,
+        syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        let pending = syncEngine.state.pendingRecordZoneChanges
+            .filter { context.options.scope.contains($0) }
+        return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: pending) { recordID in
+            guard let record = self.record(recordID) else {
+                syncEngine.state.remove(pendingRecordZoneChanges: [.saveRecord(recordID)])
+                return nil
+            }
+            return record
+        }
+    }
+
+    private func record(_ recordID: CKRecord.ID) -> CKRecord? {
+        contents.withLock { contents in
+            guard let contact = contents.contacts[recordID.recordName] else { return nil }
+            let record =
+                contact.server.flatMap(Self.unarchive)
+                ?? CKRecord(recordType: "Contact", recordID: recordID)
+            record["name"] = contact.name
+            return record
+        }
+    }
+
+    private static func archive(_ record: CKRecord) -> Data {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        record.encodeSystemFields(with: archiver)
+        return archiver.encodedData
+    }
+
+    private static func unarchive(_ data: Data) -> CKRecord? {
+        guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
+        unarchiver.requiresSecureCoding = true
+        return CKRecord(coder: unarchiver)
+    }
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        let name = "\(event)".split(separator: " ").first.map(String.init) ?? ""
+        contents.withLock { $0.story.append(name) }
+        switch event {
+        case .stateUpdate(let event): contents.withLock { $0.saved = event.stateSerialization }
+        case .accountChange(let event):
+            if case .signIn = event.changeType, kept.makesZone {
+                syncEngine.state.add(
+                    pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zoneID))]
+                )
+            }
+        case .fetchedDatabaseChanges(let event):
+            if event.deletions.contains(where: { $0.zoneID == Self.zoneID }) {
+                contents.withLock { $0.contacts = [:] }
+            }
+        case .fetchedRecordZoneChanges(let event):
+            for modification in event.modifications { merge(modification.record, syncEngine) }
+            for deletion in event.deletions {
+                contents.withLock { $0.contacts[deletion.recordID.recordName] = nil }
+            }
+        case .sentRecordZoneChanges(let event): sent(event, syncEngine)
+        default: break
+        }
+        await hook(self, event, syncEngine)
+        tellName.yield(name)
+    }
+
+    private func merge(_ record: CKRecord, _ engine: CKSyncEngine) {
+        let isPending = engine.state.pendingRecordZoneChanges
+            .contains(.saveRecord(record.recordID))
+        contents.withLock { contents in
+            var contact =
+                contents.contacts[record.recordID.recordName] ?? Contact(name: record["name"] ?? "")
+            if !isPending { contact.name = record["name"] ?? "" }
+            contact.server = Self.archive(record)
+            contents.contacts[record.recordID.recordName] = contact
+        }
+    }
+
+    private func sent(
+        _ event: CKSyncEngine.Event.SentRecordZoneChanges,
+        _ engine: CKSyncEngine
+    ) {
+        for record in event.savedRecords {
+            contents.withLock {
+                $0.contacts[record.recordID.recordName]?.server = Self.archive(record)
+            }
+        }
+        for failure in event.failedRecordSaves {
+            let recordID = failure.record.recordID
+            switch failure.error.code {
+            case .serverRecordChanged:
+                guard let server = failure.error.serverRecord else { continue }
+                contents.withLock { contents in
+                    // The server's name wins.
+                    contents.contacts[recordID.recordName] =
+                        Contact(name: server["name"] ?? "", server: Self.archive(server))
+                }
+            case .zoneNotFound:
+                engine.state.add(
+                    pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: recordID.zoneID))]
+                )
+                contents.withLock { $0.contacts[recordID.recordName]?.server = nil }
+            case .unknownItem: contents.withLock { $0.contacts[recordID.recordName]?.server = nil }
+            default: continue
+            }
+            engine.state.add(pendingRecordZoneChanges: [.saveRecord(recordID)])
+        }
+    }
+}

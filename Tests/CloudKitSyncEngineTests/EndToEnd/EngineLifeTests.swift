@@ -1,0 +1,200 @@
+import CloudKit
+import CloudKitExtras
+import CloudKitTesting
+import Support
+import Synchronization
+import Testing
+
+@Suite("The life of an engine")
+struct EngineLifeTests {
+    @Test("Awaiting the engine inside a handler is an error that says so; a task may")
+    func insideHandler() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let errors = Mutex<[CKError]>([])
+            let (done, finish) = AsyncStream<Bool>.makeStream()
+            let phone = Contacts(database) { _, event, engine in
+                guard case .accountChange = event else { return }
+                do {
+                    try await engine.fetchChanges()
+                } catch {
+                    errors.withLock { $0 += [error as? CKError].compactMap { $0 } }
+                }
+                await engine.cancelOperations()
+                Task {
+                    do {
+                        try await engine.fetchChanges()
+                        finish.yield(true)
+                    } catch {
+                        finish.yield(false)
+                    }
+                }
+            }
+            // The handler cancels what called it.
+            _ = try? await phone.engine.fetchChanges()
+            var iterator = done.makeAsyncIterator()
+            #expect(await iterator.next() == true)
+            let error = try #require(errors.withLock { $0 }.first)
+            #expect(error.code == .invalidArguments)
+            #expect(error.localizedDescription.contains("Task"))
+        }
+    }
+
+    @Test("An engine can be replaced inside its own handler, and then goes")
+    func replacement() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let first = Mutex<ObjectIdentifier?>(nil)
+            let phone = Contacts(database) { app, event, engine in
+                guard case .accountChange = event, first.withLock({ $0 }) == nil else { return }
+                first.withLock { $0 = ObjectIdentifier(engine) }
+                app.startEngine()
+            }
+            weak let old = phone.engine
+            while first.withLock({ $0 }) == nil { await Task.yield() }
+            phone.save(["1": "Ann"])
+            try await phone.engine.sendChanges()
+            #expect(try await database.record(for: Contacts.recordID("1"))["name"] == "Ann")
+            #expect(old == nil || old === phone.engine)
+        }
+    }
+
+    @Test("An engine that nothing refers to goes, and its delegate with it")
+    func release() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            weak var delegate: Contacts?
+            do {
+                let phone = Contacts(database)
+                delegate = phone
+                try await phone.engine.fetchChanges()
+                // The app keeps its engine; the engine does not keep the app.
+                phone.dropEngine()
+            }
+            for _ in 0..<10_000 where delegate != nil { await Task.yield() }
+            #expect(delegate == nil)
+        }
+    }
+
+    @Test(
+        "The process may end after any event: the last state and the app's data are enough",
+        arguments: 0..<14
+    )
+    func restart(_ boundary: Int) async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let ada = try await cloud.addUser()
+            let database = try await cloud.database(of: ada)
+            let laptop = Contacts(try await cloud.database(of: ada))
+            laptop.save(["1": "Ann", "2": "Ben"])
+            try await laptop.engine.sendChanges()
+
+            // What the app had kept when the process ended.
+            let kept = Mutex<Contacts.Contents?>(nil)
+            let phone = Contacts(database) { app, _, _ in
+                if app.story.count == boundary + 1 { kept.withLock { $0 = app.kept } }
+            }
+            try await phone.engine.fetchChanges()
+            phone.save(["1": "Anna", "3": "Cleo"])
+            _ = try? await phone.engine.sendChanges()
+            guard var contents = kept.withLock({ $0 }) else { return }
+            contents.engine = nil
+            contents.story = []
+
+            let again = Contacts(database, contents: contents)
+            // An edit that no state held yet is the app's own to add again.
+            again.save(["1": "Anna", "3": "Cleo"])
+            for _ in 0..<3 {
+                _ = try? await again.engine.fetchChanges()
+                _ = try? await again.engine.sendChanges()
+            }
+            try await again.engine.fetchChanges()
+            try await laptop.engine.fetchChanges()
+            #expect(again.engine.state.pendingRecordZoneChanges.isEmpty)
+            #expect(again.list == ["1": "Anna", "2": "Ben", "3": "Cleo"])
+            #expect(laptop.list == again.list)
+        }
+    }
+
+    @Test(
+        "Changes travel by themselves: an edit is sent, a push is answered by a fetch",
+        .timeLimit(.minutes(1)),
+        arguments: CloudFixture.allCases
+    )
+    func automatic(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let ada = try await cloud.addUser()
+            let switchboard = PushingService.Switchboard()
+            let databases = [try await cloud.database(of: ada), try await cloud.database(of: ada)]
+            let devices = databases.map {
+                Contacts($0, isAutomatic: true, service: PushingService($0, switchboard))
+            }
+            devices[0].save(["1": "Ann"])
+            for await name in devices[1].names where name == "fetchedRecordZoneChanges" { break }
+            #expect(devices[1].list == ["1": "Ann"])
+            devices[1].save(["1": "Anna", "2": "Ben"])
+            for await _ in devices[0].names
+            where devices[0].list == ["1": "Anna", "2": "Ben"] { break }
+            for device in devices { device.dropEngine() }
+        }
+    }
+
+    @Test("Without a user calls fail and say so; signing in wakes the engine")
+    func account() async throws {
+        let cloud = try await TestCloud()
+        let container = try await cloud.device(of: nil)
+        let phone = Contacts(container.privateCloudDatabase)
+        phone.save(["1": "Ann"])
+        await #expect(throws: CKError.self) { try await phone.engine.sendChanges() }
+        #expect(phone.engine.state.pendingRecordZoneChanges.count == 1)
+        let client = try await cloud.client(of: try await cloud.addUser("Ada"))
+        try container.connection.signIn(webAuthToken: client.credentials.webAuthToken)
+        for await name in phone.names where name == "accountChange" { break }
+        try await phone.engine.sendChanges()
+        #expect(phone.engine.state.pendingRecordZoneChanges.isEmpty)
+    }
+
+    @Test(
+        "Another user gets nothing of what was pending, and is announced",
+        .timeLimit(.minutes(1))
+    )
+    func accountSwitch() async throws {
+        let cloud = try await TestCloud()
+        let ada = try await cloud.addUser("Ada")
+        let bob = try await cloud.addUser("Bob")
+        let container = try await cloud.device(of: ada)
+        let phone = Contacts(container.privateCloudDatabase)
+        try await phone.engine.sendChanges()
+        phone.save(["1": "Ada's"])
+        let client = try await cloud.client(of: bob)
+        try container.connection.signIn(webAuthToken: client.credentials.webAuthToken)
+        for await _ in phone.names
+        where phone.story.filter({ $0 == "accountChange" }).count == 2 { break }
+        try await phone.engine.sendChanges()
+        let zones = try await container.privateCloudDatabase.allRecordZones()
+        #expect(!zones.map(\.zoneID).contains(Contacts.zoneID))
+        #expect(phone.engine.state.pendingRecordZoneChanges.isEmpty)
+    }
+
+    @Test("The public database is refused with a reason")
+    func publicDatabase() async throws {
+        let cloud = try await TestCloud()
+        let container = try await cloud.device(of: try await cloud.addUser("Ada"))
+        let phone = Contacts(container.publicCloudDatabase)
+        let error = try await #require(throws: CKError.self) {
+            try await phone.engine.fetchChanges()
+        }
+        #expect(error.code == .badDatabase)
+    }
+
+    @Test("A task that waits for a call can be cancelled")
+    func cancellation() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let phone = Contacts(database)
+            let task = Task { try await phone.engine.fetchChanges() }
+            task.cancel()
+            _ = await task.result
+            try await phone.engine.fetchChanges()
+        }
+    }
+}

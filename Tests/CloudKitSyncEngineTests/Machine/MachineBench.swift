@@ -1,0 +1,101 @@
+import CloudKit
+
+/// A machine with its driver's work done at once: closures stand for the service and the delegate.
+struct MachineBench {
+    private(set) var machine: SyncEngineMachine
+    private(set) var events: [CKSyncEngine.Event] = []
+    private(set) var requests: [SyncRequest] = []
+    private(set) var finished: [SyncEngineCall.ID: CKError?] = [:]
+    private(set) var logs: [String] = []
+    private(set) var wake: Duration?
+    private(set) var now = Duration.zero
+    private(set) var isListening = false
+
+    /// Answers a request; nil leaves it under way.
+    var answer: (SyncRequest) -> SyncAnswer?
+    var batch: (SyncEngineState) -> CKSyncEngine.RecordZoneChangeBatch? = { state in
+        MachineBench.allPending(state)
+    }
+    var options: (CKSyncEngine.FetchChangesContext) -> CKSyncEngine.FetchChangesOptions = {
+        $0.options
+    }
+    /// What the delegate tells the engine while it handles an event.
+    var react: (CKSyncEngine.Event) -> [SyncEngineSignal] = { _ in [] }
+
+    init(
+        _ state: SyncEngineState = SyncEngineState(),
+        isAutomatic: Bool = false,
+        answer: @escaping (SyncRequest) -> SyncAnswer?
+    ) {
+        machine = SyncEngineMachine(state: state, settings: .init(automaticallySync: isAutomatic))
+        self.answer = answer
+    }
+
+    /// The names of the events without the states, which come after each.
+    var story: [String] {
+        events.compactMap { event in
+            if case .stateUpdate = event { return nil }
+            return "\(event)".split(separator: " ").first.map(String.init)
+        }
+    }
+
+    var state: SyncEngineState { machine.state }
+
+    static func allPending(_ state: SyncEngineState) -> CKSyncEngine.RecordZoneChangeBatch? {
+        var batch = CKSyncEngine.RecordZoneChangeBatch()
+        for change in state.pendingRecordZoneChanges.elements {
+            switch change {
+            case .saveRecord(let recordID):
+                batch.recordsToSave.append(CKRecord(recordType: "Row", recordID: recordID))
+            case .deleteRecord(let recordID): batch.recordIDsToDelete.append(recordID)
+            }
+        }
+        return batch.recordsToSave.isEmpty && batch.recordIDsToDelete.isEmpty ? nil : batch
+    }
+
+    /// Tells the machine something and does everything that follows.
+    mutating func tell(_ signal: SyncEngineSignal) {
+        var signals = [signal]
+        while !signals.isEmpty {
+            let moment = SyncEngineMoment(now: now, chance: 0.5)
+            for action in machine.handle(signals.removeFirst(), at: moment) {
+                signals += perform(action)
+            }
+        }
+    }
+
+    private mutating func perform(_ action: SyncEngineAction) -> [SyncEngineSignal] {
+        switch action {
+        case .deliver(let event):
+            events.append(event)
+            return react(event) + [.delivered]
+        case .askForBatch: return [.batch(batch(machine.state))]
+        case .askForOptions(let context): return [.options(options(context))]
+        case .request(let request, _):
+            requests.append(request)
+            return answer(request).map { [.answer($0)] } ?? []
+        case .cancelRequest: return [.answer(.failure(CKError(.operationCancelled)))]
+        case .wake(let time): wake = time
+        case .listen(let isListening): self.isListening = isListening
+        case .finish(let id, let error): finished[id] = .some(error)
+        case .log(let message): logs.append(message)
+        }
+        return []
+    }
+
+    /// Lets time pass until the machine wakes by itself; false when it will not.
+    mutating func sleep() -> Bool {
+        guard let wake else { return false }
+        now = max(now, wake)
+        self.wake = nil
+        tell(.wake)
+        return true
+    }
+
+    /// Calls and returns the call's error; an own error when the call did not return.
+    mutating func call(_ kind: SyncEngineCall.Kind) -> CKError? {
+        let id = finished.count + 1_000
+        tell(.call(SyncEngineCall(id: id, kind: kind)))
+        return finished[id] ?? CKError(.internalError)
+    }
+}

@@ -1,0 +1,99 @@
+import CloudKit
+import Foundation
+import Testing
+
+@Suite("State between two runs")
+struct SerializationTests {
+    typealias Serialization = CKSyncEngine.State.Serialization
+
+    private static let origin = SyncEngineState.Origin(container: "c", scope: .private)
+
+    private var full: SyncEngineState {
+        let notes = CKRecordZone.ID(zoneName: "Notes")
+        let theirs = CKRecordZone.ID(zoneName: "Theirs", ownerName: "_bob")
+        var state = SyncEngineState()
+        state.origin = Self.origin
+        state.account = .user("_ada")
+        state.subscriptionID = "s"
+        state.databaseToken = CKServerChangeToken(text: "d")
+        state.zoneTokens = [notes: CKServerChangeToken(text: "n")]
+        state.unfetchedZones = [theirs, notes]
+        state.sentZones = [theirs]
+        state.pendingDatabaseChanges.add(.saveZone(CKRecordZone(zoneID: theirs)))
+        state.pendingDatabaseChanges.add(.deleteZone(notes))
+        state.pendingRecordZoneChanges.add(.deleteRecord(.init(recordName: "1", zoneID: notes)))
+        state.pendingRecordZoneChanges.add(.saveRecord(.init(recordName: "2", zoneID: theirs)))
+        state.hasPendingUntrackedChanges = true
+        return state
+    }
+
+    private func expectFull(_ serialization: Serialization) throws {
+        let (state, problem) = SyncEngineState.restored(from: serialization, origin: Self.origin)
+        #expect(problem == nil)
+        #expect(state.account == full.account)
+        #expect(state.subscriptionID == full.subscriptionID)
+        #expect(state.databaseToken == full.databaseToken)
+        #expect(state.zoneTokens == full.zoneTokens)
+        #expect(state.unfetchedZones == full.unfetchedZones)
+        #expect(state.sentZones == full.sentZones)
+        #expect(state.pendingDatabaseChanges.elements == full.pendingDatabaseChanges.elements)
+        #expect(state.pendingRecordZoneChanges.elements == full.pendingRecordZoneChanges.elements)
+        #expect(state.hasPendingUntrackedChanges)
+    }
+
+    @Test("Every part survives JSON and property lists")
+    func roundTrip() throws {
+        let state = Serialization(full)
+        try expectFull(JSONDecoder().decode(Serialization.self, from: JSONEncoder().encode(state)))
+        let list = PropertyListEncoder()
+        for format in [PropertyListSerialization.PropertyListFormat.binary, .xml] {
+            list.outputFormat = format
+            try expectFull(
+                PropertyListDecoder().decode(Serialization.self, from: list.encode(state))
+            )
+        }
+    }
+
+    @Test(
+        "What is not a state starts afresh, and says why",
+        arguments: [
+            #"{}"#, #"{"version":2}"#, #"{"data":"AAAA"}"#, #"[1,2]"#, #""text""#, #"7"#, #"null"#,
+            #"{"version":1,"account":"known","untracked":false,"zones":[{"name":"","owner":"o"}]}"#,
+        ]
+    )
+    func foreign(_ json: String) throws {
+        let state = try JSONDecoder().decode(Serialization.self, from: Data(json.utf8))
+        let (fresh, problem) = SyncEngineState.restored(from: state, origin: Self.origin)
+        #expect(problem?.contains("the sync state") == true)
+        #expect(fresh.databaseToken == nil)
+        #expect(fresh.account == .unknown)
+    }
+
+    @Test("A state of another database starts afresh, and says which")
+    func otherDatabase() throws {
+        let other = SyncEngineState.Origin(container: "c", scope: .shared)
+        let (state, problem) = SyncEngineState.restored(from: Serialization(full), origin: other)
+        #expect(problem?.contains("private") == true && problem?.contains("shared") == true)
+        #expect(state.pendingRecordZoneChanges.isEmpty)
+    }
+
+    @Test("No damage to a state ends the process")
+    func damage() throws {
+        let bytes = try JSONEncoder().encode(Serialization(full))
+        var chance = SeededChance(seed: 5)
+        var accepted = 0
+        for _ in 0..<2_000 {
+            var damaged = bytes
+            for _ in 0..<chance.number(1...4) {
+                let place = chance.number(0...damaged.count - 1)
+                damaged[place] = UInt8(truncatingIfNeeded: chance.next())
+            }
+            guard let state = try? JSONDecoder().decode(Serialization.self, from: damaged) else {
+                continue
+            }
+            accepted += 1
+            _ = SyncEngineState.restored(from: state, origin: Self.origin)
+        }
+        #expect(accepted > 0)
+    }
+}
