@@ -1,3 +1,4 @@
+import CloudKitServerCore
 import CloudKitWire
 import Foundation
 import ServerFixtures
@@ -137,7 +138,9 @@ struct ChangesTests {
         try await cloud.service.expireChangeTokens(container: TestCloud.container)
         let changes = try await cloud.changes(as: ada, after: zone)
         #expect(changes.serverErrorCode == "CHANGE_TOKEN_EXPIRED")
-        #expect(try await databaseChanges(after: database).serverErrorCode == "CHANGE_TOKEN_EXPIRED")
+        #expect(
+            try await databaseChanges(after: database).serverErrorCode == "CHANGE_TOKEN_EXPIRED"
+        )
         #expect(try await cloud.changes(as: ada).records.elements.count == 1)
     }
 
