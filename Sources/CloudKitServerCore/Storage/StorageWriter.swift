@@ -65,8 +65,8 @@ public protocol StorageWriter: StorageReader {
     func addRecord(_ record: StoredRecord) throws -> RowID<StoredRecord>
     /// Replaces a record's row.
     func updateRecord(_ record: StoredRecord) throws
-    /// Adds an index entry.
-    func addEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws
+    /// Adds index entries; those that are there already stay.
+    func addEntries(_ entries: [IndexEntry], in zone: RowID<StoredZone>) throws
     /// Removes an index entry if it is there.
     func removeEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws
     /// Removes every entry of an index in an environment.
@@ -91,4 +91,11 @@ public protocol StorageWriter: StorageReader {
     func removeReferences(from source: RowID<StoredRecord>) throws
     /// Replaces the checksums of the assets that a record holds.
     func setAssets(_ checksums: [Data], of record: RowID<StoredRecord>) throws
+}
+
+extension StorageWriter {
+    /// Adds an index entry.
+    public func addEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws {
+        try addEntries([entry], in: zone)
+    }
 }

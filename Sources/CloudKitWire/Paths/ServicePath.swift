@@ -23,13 +23,14 @@ public struct ServicePath: Hashable, Sendable {
     }
 
     /// Reads a path without its query; nil when it is not one of the service.
-    public init?(_ path: some StringProtocol) {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+    public init?(_ path: String) {
+        // Bytes, not characters: to find the bounds of characters takes far longer.
+        let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         guard parts.count >= 6, parts[0] == "database", parts[1] == "1",
-            let environment = ServiceEnvironment(rawValue: String(parts[3])),
-            let database = DatabaseScope(rawValue: String(parts[4]))
+            let environment = ServiceEnvironment(rawValue: parts[3]),
+            let database = DatabaseScope(rawValue: parts[4])
         else { return nil }
-        container = String(parts[2])
+        container = parts[2]
         self.environment = environment
         self.database = database
         endpoint = parts[5...].joined(separator: "/")
