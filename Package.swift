@@ -209,7 +209,9 @@ let package = Package(
         ),
         .testTarget(
             name: "CLITests",
-            dependencies: [cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool"]
+            dependencies: [
+                cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool", "CloudKitWebClient",
+            ]
         ),
         .target(
             name: "Support",
