@@ -192,12 +192,43 @@ struct ArchiveTests {
             #expect(Set(names) == ["ok", "p", "q"])
 
             // What was kept can be imported when it is mended.
+            let orphan = try #require(kept.first { $0.contains("nobody") })
             let mended = try cloud.file(
                 "mended.jsonl",
-                [kept[0], kept[5].replacing("nobody", with: "ok"), kept[kept.count - 1]]
+                [kept[0], orphan.replacing("nobody", with: "ok"), kept[kept.count - 1]]
                     .joined(separator: "\n")
             )
-            _ = try await cloud.run("import", mended)
+            let imported = try await cloud.objects("import", mended)
+            #expect(imported.first?["records"] as? Int == 1)
+        }
+    }
+
+    @Test("The last of several lines about a record counts, also a deletion")
+    func repeated() async throws {
+        try await ServedCloud.run { cloud in
+            let zone = #""zoneID":{"zoneName":"Notes"}"#
+            func record(_ name: String, _ text: String, _ more: String = "") -> String {
+                #"{"record":{"recordName":"\#(name)","recordType":"N",\#(zone),"#
+                    + #""fields":{"text":{"value":"\#(text)"}}\#(more)}}"#
+            }
+            let lines = [
+                #"{"export":{"version":1,"container":"c","environment":"development","#
+                    + #""database":"private"}}"#,
+                #"{"zone":{"zoneName":"Notes"}}"#,
+                record("a", "first", #","parent":{"recordName":"late"}"#), record("b", "first"),
+                record("b", "second"), record("gone", "x"), record("a", "second"),
+                #"{"record":{"recordName":"gone",\#(zone),"deleted":true}}"#,
+                record("late", "x"), #"{"end":{"zones":1,"records":7,"assets":0}}"#,
+            ]
+            let file = try cloud.file("twice.jsonl", lines.joined(separator: "\n"))
+            try await cloud.objects("import", file)
+            let found = try await cloud.objects("records", "get", "a", "b", "--zone", "Notes")
+            for record in found {
+                let fields = record["fields"] as? [String: [String: Any]]
+                #expect(fields?["text"]?["value"] as? String == "second")
+            }
+            let gone = try await cloud.run("records", "get", "gone", "--zone", "Notes")
+            #expect(gone.errors.contains("NOT_FOUND"))
         }
     }
 

@@ -61,15 +61,15 @@ struct RecordCommandTests {
     func conditions() async throws {
         try await ServedCloud.run { cloud in
             let first = try await cloud.objects(
-                "records", "save", "--type", "Note", "--name", "n", "--field", "title=1"
+                "records", "save", "--type", "Note", "--name", "n", "--field", "title=one"
             )
             let tag = try #require(first.first?["recordChangeTag"] as? String)
             try await cloud.objects(
-                "records", "save", "--type", "Note", "--name", "n", "--field", "title=2",
+                "records", "save", "--type", "Note", "--name", "n", "--field", "title=two",
                 "--tag", tag
             )
             for arguments in [
-                ["records", "save", "--type", "Note", "--name", "n", "--field", "title=3", "--new"],
+                ["records", "save", "--type", "Note", "--name", "n", "--field", "title=three", "--new"],
                 ["records", "save", "--type", "Note", "--name", "n", "--field", "a=3", "--tag", tag],
                 ["records", "delete", "n", "--tag", tag],
             ] {
@@ -82,7 +82,7 @@ struct RecordCommandTests {
                 #expect(code == "CONFLICT")
             }
             let now = try await cloud.objects("records", "get", "n")
-            #expect(value(now.first, "title") as? String == "2")
+            #expect(value(now.first, "title") as? String == "two")
         }
     }
 
@@ -243,6 +243,35 @@ struct RecordCommandTests {
             let conditions = try await cloud.run("records", "query", "T", "--where", "a ~ 1")
             #expect(conditions.status == 2)
             #expect(conditions.errors.contains("no operator ~"))
+        }
+    }
+
+    @Test("People get tables; a reader that goes away is no mistake")
+    func people() async throws {
+        try await ServedCloud.run { cloud in
+            let lines = (0..<200).map { #"{"recordName":"r\#($0)","recordType":"N"}"# }
+            try await cloud.objects(
+                "records", "save", "--file", "-", input: lines.joined(separator: "\n")
+            )
+            let table = try await cloud.run("records", "query", "N", "--limit", "3")
+            let rows = table.output.split(separator: "\n")
+            #expect(rows.count == 4)
+            #expect(rows.first?.hasPrefix("RECORD") == true)
+            let shell = Process()
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.arguments = [
+                "-c",
+                ". \"$1\"; for i in 1 2 3 4 5 6 7 8 9; do \"$0\" records query N --json "
+                    + "2>>\"$2\" | head -n 1; done",
+                CommandProcess.executable.path, "\(cloud.data)/ada.env", cloud.path("errors"),
+            ]
+            let output = Pipe()
+            shell.standardOutput = output
+            try shell.run()
+            let text = try output.fileHandleForReading.readToEnd() ?? Data()
+            shell.waitUntilExit()
+            #expect(text.split(separator: 10).count == 9)
+            #expect(try String(contentsOfFile: cloud.path("errors"), encoding: .utf8).isEmpty)
         }
     }
 

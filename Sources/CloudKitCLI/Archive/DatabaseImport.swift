@@ -66,14 +66,16 @@ struct DatabaseImport {
     /// - Throws: `CommandFailure` when the file's last line is missing: it was cut short.
     mutating func finish() async throws {
         for zone in zones {
-            try await sendReady(zone)
-            guard let rest = queues[zone]?.takeWaiting(), !rest.isEmpty else { continue }
-            var start = rest.startIndex
-            while start < rest.endIndex {
-                let batch = rest[start..<min(start + Limits.operationsPerRequest, rest.endIndex)]
-                // Records that need each other can only come together.
-                try await send(Array(batch), zone, together: !zone.isDefault)
-                start = batch.endIndex
+            repeat {
+                try await sendReady(zone)
+                queues[zone]?.stopWaitingForAbsent()
+            } while queues[zone]?.ready.isEmpty == false
+            // What is left needs each other, and can only come together.
+            var rest = (queues[zone]?.takeWaiting() ?? [])[...]
+            while !rest.isEmpty {
+                let batch = Array(rest.prefix(Limits.operationsPerRequest))
+                rest = rest.dropFirst(batch.count)
+                try await send(batch, zone, together: !zone.isDefault)
             }
         }
         guard end != nil else {
@@ -126,7 +128,6 @@ struct DatabaseImport {
         }
         let zone = record.zoneID ?? .defaultZone
         if queues[zone] == nil { zones.append(zone) }
-        if queues[zone]?.isReady(name) == true { try await sendReady(zone) }
         let item = ImportItem(line: line, name: name, record: record, files: found)
         queues[zone, default: ImportQueue()].add(item)
         guard let queue = queues[zone] else { return }
@@ -136,8 +137,18 @@ struct DatabaseImport {
     }
 
     private mutating func sendReady(_ zone: WireZoneID) async throws {
-        guard let items = queues[zone]?.takeReady(), !items.isEmpty else { return }
-        try await send(items, zone, together: false)
+        var batch: [ImportItem] = []
+        var names: Set<String> = []
+        for item in queues[zone]?.takeReady() ?? [] {
+            // A request changes each record once.
+            if !names.insert(item.name).inserted {
+                try await send(batch, zone, together: false)
+                batch = []
+                names = [item.name]
+            }
+            batch.append(item)
+        }
+        if !batch.isEmpty { try await send(batch, zone, together: false) }
     }
 
     /// Sends records; together, all or none are saved, and none leads to one after the other.

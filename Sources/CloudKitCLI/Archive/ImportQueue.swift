@@ -10,22 +10,28 @@ struct ImportQueue {
     private var known: Set<String> = []
     /// Records that need one that has not come yet, by its name.
     private var waiting: [String: [ImportItem]] = [:]
-    private var readyNames: Set<String> = []
+    private var waitingNames: Set<String> = []
 
-    /// Whether a record of that name is ready: one request changes each record once.
-    func isReady(_ name: String) -> Bool { readyNames.contains(name) }
-
-    /// Adds a record behind those that it needs.
+    /// Adds a record behind those that it needs; it takes the place of an earlier one of its name
+    /// that waits.
     mutating func add(_ item: ImportItem) {
-        var next = [item]
+        if waitingNames.contains(item.name) {
+            for target in waiting.keys { waiting[target]?.removeAll { $0.name == item.name } }
+        }
+        release([item])
+    }
+
+    private mutating func release(_ items: [ImportItem]) {
+        var next = Array(items.reversed())
         while let item = next.popLast() {
+            waitingNames.remove(item.name)
             if let missing = item.targets.first(where: { !known.contains($0) }), !item.isDeletion {
                 waiting[missing, default: []].append(item)
+                waitingNames.insert(item.name)
                 continue
             }
             ready.append(item)
             bytes += item.record.byteCount
-            readyNames.insert(item.name)
             if known.insert(item.name).inserted {
                 next += (waiting.removeValue(forKey: item.name) ?? []).reversed()
             }
@@ -36,16 +42,26 @@ struct ImportQueue {
     mutating func takeReady() -> [ImportItem] {
         defer {
             ready = []
-            readyNames = []
             bytes = 0
         }
         return ready
     }
 
-    /// Takes the records whose targets never came, in the order of their lines: the service may have
-    /// the targets, or they need each other.
+    /// Stops waiting for records that did not come and do not wait themselves: the service may have
+    /// them.
+    mutating func stopWaitingForAbsent() {
+        for name in waiting.keys.filter({ !waitingNames.contains($0) }).sorted() {
+            known.insert(name)
+            release(waiting.removeValue(forKey: name) ?? [])
+        }
+    }
+
+    /// Takes the records that need each other, in the order of their lines.
     mutating func takeWaiting() -> [ImportItem] {
-        defer { waiting = [:] }
+        defer {
+            waiting = [:]
+            waitingNames = []
+        }
         return waiting.values.joined().sorted { $0.line.number < $1.line.number }
     }
 }
