@@ -41,7 +41,12 @@ struct ArchiveTests {
                 + #""due":{"value":1769860800123,"type":"TIMESTAMP"}}}"#
         }
         try await cloud.objects(
-            "records", "save", "--zone", "Notes", "--file", "-",
+            "records",
+            "save",
+            "--zone",
+            "Notes",
+            "--file",
+            "-",
             input: lines.joined(separator: "\n")
         )
         // n0 and n1 change last, so that in the list of changes they come after what needs them.
@@ -51,23 +56,53 @@ struct ArchiveTests {
                 + #""recordName":"n1","action":"VALIDATE"}}}}"#,
         ]
         try await cloud.objects(
-            "records", "save", "--zone", "Notes", "--file", "-",
+            "records",
+            "save",
+            "--zone",
+            "Notes",
+            "--file",
+            "-",
             input: children.joined(separator: "\n")
         )
         for name in ["n0", "n1"] {
             try await cloud.objects(
-                "records", "save", "--zone", "Notes", "--type", "Note", "--name", name,
-                "--field", "last=yes"
+                "records",
+                "save",
+                "--zone",
+                "Notes",
+                "--type",
+                "Note",
+                "--name",
+                name,
+                "--field",
+                "last=yes"
             )
         }
         let photo = try cloud.file("photo", String(repeating: "pixel", count: 40_000))
         try await cloud.objects(
-            "assets", "upload", photo, "--zone", "Notes", "--type", "Note", "--name", "n3",
-            "--field", "photo"
+            "assets",
+            "upload",
+            photo,
+            "--zone",
+            "Notes",
+            "--type",
+            "Note",
+            "--name",
+            "n3",
+            "--field",
+            "photo"
         )
         try await cloud.objects(
-            "records", "save", "--type", "Setting", "--name", "s1", "--field", "dark=1",
-            "--field", "at:LOCATION=1.5,2.5"
+            "records",
+            "save",
+            "--type",
+            "Setting",
+            "--name",
+            "s1",
+            "--field",
+            "dark=1",
+            "--field",
+            "at:LOCATION=1.5,2.5"
         )
     }
 
@@ -77,7 +112,12 @@ struct ArchiveTests {
             try await fill(cloud)
             let (file, assets) = (cloud.path("all.jsonl"), cloud.path("assets"))
             let exported = try await cloud.objects(
-                "export", file, "--assets", assets, "--type", "Setting"
+                "export",
+                file,
+                "--assets",
+                assets,
+                "--type",
+                "Setting"
             )
             #expect(exported.first?["records"] as? Int == 233)
             #expect(exported.first?["assets"] as? Int == 1)
@@ -86,7 +126,11 @@ struct ArchiveTests {
             // A second import replaces everything by the same.
             for _ in 0..<2 {
                 let imported = try await cloud.objects(
-                    "import", file, "--assets", assets, as: "bob"
+                    "import",
+                    file,
+                    "--assets",
+                    assets,
+                    as: "bob"
                 )
                 #expect(imported.first?["records"] as? Int == 233)
                 #expect(imported.first?["rejected"] as? Int == 0)
@@ -103,7 +147,15 @@ struct ArchiveTests {
             #expect(try contents(ada) == contents(bob))
             let copy = cloud.path("copy")
             let down = try await cloud.run(
-                "assets", "download", "n3", "photo", "--zone", "Notes", "--to", copy, as: "bob"
+                "assets",
+                "download",
+                "n3",
+                "photo",
+                "--zone",
+                "Notes",
+                "--to",
+                copy,
+                as: "bob"
             )
             #expect(down.status == 0, "\(down.errors)")
             #expect(FileManager.default.contentsEqual(atPath: cloud.path("photo"), andPath: copy))
@@ -111,7 +163,13 @@ struct ArchiveTests {
             // An export of the copy says the same, up to the order of the lines.
             let again = cloud.path("again.jsonl")
             try await cloud.objects(
-                "export", again, "--assets", cloud.path("assets2"), "--type", "Setting", as: "bob"
+                "export",
+                again,
+                "--assets",
+                cloud.path("assets2"),
+                "--type",
+                "Setting",
+                as: "bob"
             )
             let first = try Data(contentsOf: URL(fileURLWithPath: file)).split(separator: 10)
             let second = try Data(contentsOf: URL(fileURLWithPath: again)).split(separator: 10)
@@ -128,11 +186,20 @@ struct ArchiveTests {
             #expect(open.errors.contains("--without-default-zone"))
             #expect(!FileManager.default.fileExists(atPath: file))
             let without = try await cloud.objects(
-                "export", file, "--assets", cloud.path("a"), "--without-default-zone"
+                "export",
+                file,
+                "--assets",
+                cloud.path("a"),
+                "--without-default-zone"
             )
             #expect(without.first?["zones"] as? Int == 0)
             let missing = try await cloud.run(
-                "export", file, "--assets", cloud.path("a"), "--zone", "None"
+                "export",
+                file,
+                "--assets",
+                cloud.path("a"),
+                "--zone",
+                "None"
             )
             #expect(missing.status == 1)
             #expect(missing.errors.contains("No zone None"))
@@ -174,7 +241,13 @@ struct ArchiveTests {
                 withIntermediateDirectories: true
             )
             let outcome = try await cloud.run(
-                "import", file, "--assets", assets, "--rejects", rejects, "--json"
+                "import",
+                file,
+                "--assets",
+                assets,
+                "--rejects",
+                rejects,
+                "--json"
             )
             #expect(outcome.status == 1)
             #expect(try outcome.objects().first?["rejected"] as? Int == 6)
@@ -200,6 +273,83 @@ struct ArchiveTests {
             )
             let imported = try await cloud.objects("import", mended)
             #expect(imported.first?["records"] as? Int == 1)
+        }
+    }
+
+    @Test("Lists of files keep their order; equal files are kept once; shares are counted")
+    func lists() async throws {
+        try await ServedCloud.run { cloud in
+            let assets = cloud.path("assets")
+            try FileManager.default.createDirectory(
+                atPath: assets,
+                withIntermediateDirectories: true
+            )
+            for name in ["one", "two"] { _ = try cloud.file("assets/\(name)", name) }
+            let zone = #""zoneID":{"zoneName":"Notes"}"#
+            let lines = [
+                #"{"export":{"version":1,"container":"c","environment":"development","#
+                    + #""database":"private"}}"#,
+                #"{"zone":{"zoneName":"Notes"}}"#,
+                #"{"record":{"recordName":"a","recordType":"N",\#(zone),"fields":{"photos":"#
+                    + #"{"type":"ASSETID_LIST","value":[{"size":3},{"size":3},{"size":3}]}}},"#
+                    + #""files":{"photos":["two","one","two"]}}"#,
+                #"{"record":{"recordName":"s","recordType":"cloudkit.share",\#(zone),"fields":{}}}"#,
+                #"{"end":{"zones":1,"records":2,"assets":3}}"#,
+            ]
+            let file = try cloud.file("lists.jsonl", lines.joined(separator: "\n"))
+            let imported = try await cloud.objects("import", file, "--assets", assets)
+            #expect(imported.first?["assets"] as? Int == 3)
+            #expect(imported.first?["shares"] as? Int == 1)
+            #expect(imported.first?["records"] as? Int == 1)
+
+            let (again, folder) = (cloud.path("again.jsonl"), cloud.path("folder"))
+            try await cloud.objects("export", again, "--assets", folder, "--zone", "Notes")
+            let kept = try String(contentsOfFile: again, encoding: .utf8).split(separator: "\n")
+            let line = try #require(kept.first { $0.contains("files") })
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            let names = try #require((object?["files"] as? [String: [String]])?["photos"])
+            let texts = try names.map {
+                try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8)
+            }
+            #expect(texts == ["two", "one", "two"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+        }
+    }
+
+    @Test("The public database is exported by type, and comes back")
+    func publicDatabase() async throws {
+        try await ServedCloud.run { cloud in
+            try await cloud.objects(
+                "records",
+                "save",
+                "--database",
+                "public",
+                "--type",
+                "City",
+                "--name",
+                "zrh",
+                "--field",
+                "name=Zürich"
+            )
+            let (file, assets) = (cloud.path("public.jsonl"), cloud.path("assets"))
+            try await cloud.objects(
+                "export",
+                file,
+                "--assets",
+                assets,
+                "--database",
+                "public",
+                "--type",
+                "City"
+            )
+            try await cloud.objects("records", "delete", "zrh", "--database", "public")
+            // Another user may not bring back what the service still has.
+            try await cloud.objects("import", file, "--database", "public")
+            let refused = try await cloud.run("import", file, "--database", "public", as: "bob")
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("\(file):3: zrh: ACCESS_DENIED"), "\(refused.errors)")
+            let back = try await cloud.run("records", "get", "zrh", "--database", "public")
+            #expect(back.output.contains("Zürich"))
         }
     }
 

@@ -69,7 +69,8 @@ struct CommandDocumentTests {
     @Test("It has a section for each command that there is, and for no other")
     func commands() async throws {
         let dump = try await CommandProcess.run(["--experimental-dump-help"])
-        let known = try JSONDecoder().decode(Dump.self, from: Data(dump.output.utf8)).command.leaves()
+        let known = try JSONDecoder().decode(Dump.self, from: Data(dump.output.utf8)).command
+            .leaves()
         #expect(known.count > 20)
         #expect(Set(try sections().commands.keys) == Set(known.keys))
     }
@@ -77,7 +78,8 @@ struct CommandDocumentTests {
     @Test("It names each option, and none that a command does not take")
     func optionNames() async throws {
         let dump = try await CommandProcess.run(["--experimental-dump-help"])
-        let known = try JSONDecoder().decode(Dump.self, from: Data(dump.output.utf8)).command.leaves()
+        let known = try JSONDecoder().decode(Dump.self, from: Data(dump.output.utf8)).command
+            .leaves()
         let (conventions, commands) = try sections()
         let common = options(conventions)
         for (command, text) in commands {

@@ -13,35 +13,88 @@ struct RecordCommandTests {
         try await ServedCloud.run { cloud in
             try await cloud.objects("zones", "create", "Notes")
             let saved = try await cloud.objects(
-                "records", "save", "--zone", "Notes", "--type", "Note", "--name", "n1",
-                "--field", "title=Milk", "--field", "count:INT64=3",
-                "--field", "due:TIMESTAMP=2026-01-31T12:00:00Z", "--field", "tags=[\"a\",\"b\"]",
-                "--field", "place:LOCATION=47.4,8.5", "--field", "other:REFERENCE=n2",
-                "--field", "secret:ENCRYPTED_STRING=s"
+                "records",
+                "save",
+                "--zone",
+                "Notes",
+                "--type",
+                "Note",
+                "--name",
+                "n1",
+                "--field",
+                "title=Milk",
+                "--field",
+                "count:INT64=3",
+                "--field",
+                "due:TIMESTAMP=2026-01-31T12:00:00Z",
+                "--field",
+                "tags=[\"a\",\"b\"]",
+                "--field",
+                "place:LOCATION=47.4,8.5",
+                "--field",
+                "other:REFERENCE=n2",
+                "--field",
+                "secret:ENCRYPTED_STRING=s"
             )
             #expect(saved.count == 1)
             #expect(value(saved.first, "due") as? Int64 == 1_769_860_800_000)
             #expect(value(saved.first, "tags") as? [String] == ["a", "b"])
             try await cloud.objects(
-                "records", "save", "--zone", "Notes", "--type", "Note", "--name", "n2",
-                "--field", "title=Eggs", "--field", "count:INT64=12"
+                "records",
+                "save",
+                "--zone",
+                "Notes",
+                "--type",
+                "Note",
+                "--name",
+                "n2",
+                "--field",
+                "title=Eggs",
+                "--field",
+                "count:INT64=12"
             )
             let found = try await cloud.objects(
-                "records", "query", "Note", "--zone", "Notes", "--where", "count > 1",
-                "--where", "due:TIMESTAMP < 2027-01-01T00:00:00Z", "--sort", "count:desc"
+                "records",
+                "query",
+                "Note",
+                "--zone",
+                "Notes",
+                "--where",
+                "count > 1",
+                "--where",
+                "due:TIMESTAMP < 2027-01-01T00:00:00Z",
+                "--sort",
+                "count:desc"
             )
             #expect(found.map { $0["recordName"] as? String } == ["n1"])
             let ordered = try await cloud.objects(
-                "records", "query", "Note", "--zone", "Notes", "--sort", "count:desc",
-                "--field", "title"
+                "records",
+                "query",
+                "Note",
+                "--zone",
+                "Notes",
+                "--sort",
+                "count:desc",
+                "--field",
+                "title"
             )
             #expect(ordered.map { $0["recordName"] as? String } == ["n2", "n1"])
             #expect(value(ordered.first, "count") == nil)
 
             // The fields that are not given stay.
             try await cloud.objects(
-                "records", "save", "--zone", "Notes", "--type", "Note", "--name", "n1",
-                "--field", "title=Bread", "--clear", "count"
+                "records",
+                "save",
+                "--zone",
+                "Notes",
+                "--type",
+                "Note",
+                "--name",
+                "n1",
+                "--field",
+                "title=Bread",
+                "--clear",
+                "count"
             )
             let changed = try await cloud.objects("records", "get", "n1", "--zone", "Notes")
             #expect(value(changed.first, "title") as? String == "Bread")
@@ -61,16 +114,37 @@ struct RecordCommandTests {
     func conditions() async throws {
         try await ServedCloud.run { cloud in
             let first = try await cloud.objects(
-                "records", "save", "--type", "Note", "--name", "n", "--field", "title=one"
+                "records",
+                "save",
+                "--type",
+                "Note",
+                "--name",
+                "n",
+                "--field",
+                "title=one"
             )
             let tag = try #require(first.first?["recordChangeTag"] as? String)
             try await cloud.objects(
-                "records", "save", "--type", "Note", "--name", "n", "--field", "title=two",
-                "--tag", tag
+                "records",
+                "save",
+                "--type",
+                "Note",
+                "--name",
+                "n",
+                "--field",
+                "title=two",
+                "--tag",
+                tag
             )
             for arguments in [
-                ["records", "save", "--type", "Note", "--name", "n", "--field", "title=three", "--new"],
-                ["records", "save", "--type", "Note", "--name", "n", "--field", "a=3", "--tag", tag],
+                [
+                    "records", "save", "--type", "Note", "--name", "n", "--field", "title=three",
+                    "--new",
+                ],
+                [
+                    "records", "save", "--type", "Note", "--name", "n", "--field", "a=3", "--tag",
+                    tag,
+                ],
                 ["records", "delete", "n", "--tag", tag],
             ] {
                 let refused = try await CommandProcess.run(
@@ -95,7 +169,12 @@ struct RecordCommandTests {
             }
             let file = try cloud.file("records.jsonl", lines.joined(separator: "\n"))
             let saved = try await cloud.objects(
-                "records", "save", "--file", file, "--zone", "Notes"
+                "records",
+                "save",
+                "--file",
+                file,
+                "--zone",
+                "Notes"
             )
             #expect(saved.count == 450)
             let all = try await cloud.objects("records", "changes", "--zone", "Notes")
@@ -103,19 +182,37 @@ struct RecordCommandTests {
             let token = try #require(all.last?["syncToken"] as? String)
             try await cloud.objects("records", "delete", "r7", "--zone", "Notes")
             let news = try await cloud.objects(
-                "records", "changes", "--zone", "Notes", "--since", token
+                "records",
+                "changes",
+                "--zone",
+                "Notes",
+                "--since",
+                token
             )
             #expect(news.first?["recordName"] as? String == "r7")
             #expect(news.first?["deleted"] as? Bool == true)
             #expect(news.count == 2)
 
             let some = try await cloud.run(
-                "records", "query", "N", "--zone", "Notes", "--limit", "210", "--json"
+                "records",
+                "query",
+                "N",
+                "--zone",
+                "Notes",
+                "--limit",
+                "210",
+                "--json"
             )
             #expect(try some.objects().count == 210)
             #expect(some.errors.contains("--limit 0"))
             let every = try await cloud.objects(
-                "records", "query", "N", "--zone", "Notes", "--limit", "0"
+                "records",
+                "query",
+                "N",
+                "--zone",
+                "Notes",
+                "--limit",
+                "0"
             )
             #expect(every.count == 449)
         }
@@ -125,7 +222,13 @@ struct RecordCommandTests {
     func json() async throws {
         try await ServedCloud.run { cloud in
             let made = try await cloud.run(
-                "records", "save", "--type", "Note", "--field", "text=Zwölf → 12", "--json"
+                "records",
+                "save",
+                "--type",
+                "Note",
+                "--field",
+                "text=Zwölf → 12",
+                "--json"
             )
             let name = try #require(try made.objects().first?["recordName"] as? String)
             try await cloud.objects("records", "delete", name)
@@ -133,7 +236,10 @@ struct RecordCommandTests {
             let again = try await cloud.objects("records", "get", name)
             #expect(value(again.first, "text") as? String == "Zwölf → 12")
             let broken = try await cloud.run(
-                "records", "save", "--file", "-",
+                "records",
+                "save",
+                "--file",
+                "-",
                 input: made.output + "{\"recordName\":1}\n"
             )
             #expect(broken.status == 2)
@@ -149,7 +255,9 @@ struct RecordCommandTests {
             #expect(made.output.hasPrefix("ZONE"))
             try await cloud.objects("zones", "delete", "A")
             let zones = try await cloud.objects("zones", "list")
-            let names = zones.compactMap { ($0["zoneID"] as? [String: Any])?["zoneName"] as? String }
+            let names = zones.compactMap {
+                ($0["zoneID"] as? [String: Any])?["zoneName"] as? String
+            }
             #expect(names.sorted() == ["B", "_defaultZone"])
             let refused = try await cloud.run("zones", "delete", "_defaultZone")
             #expect(refused.status == 1)
@@ -161,11 +269,26 @@ struct RecordCommandTests {
     func subscriptions() async throws {
         try await ServedCloud.run { cloud in
             try await cloud.objects(
-                "records", "save", "--type", "Note", "--field", "title=Milk"
+                "records",
+                "save",
+                "--type",
+                "Note",
+                "--field",
+                "title=Milk"
             )
             let made = try await cloud.objects(
-                "subscriptions", "create", "--type", "query", "--id", "s1",
-                "--record-type", "Note", "--where", "title == Milk", "--on", "create"
+                "subscriptions",
+                "create",
+                "--type",
+                "query",
+                "--id",
+                "s1",
+                "--record-type",
+                "Note",
+                "--where",
+                "title == Milk",
+                "--on",
+                "create"
             )
             #expect(made.first?["firesOn"] as? [String] == ["create"])
             let listed = try await cloud.objects("subscriptions", "list")
@@ -173,7 +296,12 @@ struct RecordCommandTests {
             try await cloud.objects("subscriptions", "delete", "s1")
             #expect(try await cloud.objects("subscriptions", "list").isEmpty)
             let mixed = try await cloud.run(
-                "subscriptions", "create", "--type", "zone", "--record-type", "Note"
+                "subscriptions",
+                "create",
+                "--type",
+                "zone",
+                "--record-type",
+                "Note"
             )
             #expect(mixed.status == 2)
             #expect(mixed.errors.contains("of a query subscription only"))
@@ -185,7 +313,13 @@ struct RecordCommandTests {
         try await ServedCloud.run { cloud in
             let photo = try cloud.file("photo.bin", String(repeating: "0123456789", count: 50_000))
             let saved = try await cloud.objects(
-                "assets", "upload", photo, "--type", "Photo", "--field", "image"
+                "assets",
+                "upload",
+                photo,
+                "--type",
+                "Photo",
+                "--field",
+                "image"
             )
             let name = try #require(saved.first?["recordName"] as? String)
             let copy = cloud.path("copy.bin")
@@ -196,16 +330,36 @@ struct RecordCommandTests {
             let second = try await cloud.run("assets", "download", name, "image", "--to", copy)
             #expect(second.status == 2)
             let missing = try await cloud.run(
-                "assets", "download", name, "image", "--to", cloud.path("x"), "--index", "1"
+                "assets",
+                "download",
+                name,
+                "image",
+                "--to",
+                cloud.path("x"),
+                "--index",
+                "1"
             )
             #expect(missing.status == 1)
             #expect(missing.errors.contains("has 1 files"))
             let both = try await cloud.objects(
-                "records", "save", "--type", "Photo", "--asset", "image=\(photo)", "--field", "n=1"
+                "records",
+                "save",
+                "--type",
+                "Photo",
+                "--asset",
+                "image=\(photo)",
+                "--field",
+                "n=1"
             )
             #expect(value(both.first, "image") != nil)
             let nowhere = try await cloud.run(
-                "assets", "upload", "/no/such/file", "--type", "Photo", "--field", "image"
+                "assets",
+                "upload",
+                "/no/such/file",
+                "--type",
+                "Photo",
+                "--field",
+                "image"
             )
             #expect(nowhere.status == 2)
             #expect(nowhere.errors.contains("/no/such/file"))
@@ -236,7 +390,14 @@ struct RecordCommandTests {
                 ("b:BYTES=ü", "is not base64"), ("p:LOCATION=47", "a latitude and a longitude"),
                 ("l:STRING_LIST={}", "Field l"), ("f:ASSET=x", "--asset"),
             ] {
-                let refused = try await cloud.run("records", "save", "--type", "T", "--field", field)
+                let refused = try await cloud.run(
+                    "records",
+                    "save",
+                    "--type",
+                    "T",
+                    "--field",
+                    field
+                )
                 #expect(refused.status == 2)
                 #expect(refused.errors.contains(problem), "\(field): \(refused.errors)")
             }
@@ -251,7 +412,11 @@ struct RecordCommandTests {
         try await ServedCloud.run { cloud in
             let lines = (0..<200).map { #"{"recordName":"r\#($0)","recordType":"N"}"# }
             try await cloud.objects(
-                "records", "save", "--file", "-", input: lines.joined(separator: "\n")
+                "records",
+                "save",
+                "--file",
+                "-",
+                input: lines.joined(separator: "\n")
             )
             let table = try await cloud.run("records", "query", "N", "--limit", "3")
             let rows = table.output.split(separator: "\n")

@@ -111,8 +111,13 @@ struct SchemaCommandTests {
             #expect(refused.errors.contains("Production keeps every type and field"))
             #expect(try await run("diff", data + ":production", large).status == 1)
             let after = try await run(
-                "export", "--data", data, "--environment", "production",
-                "--output", folder.path + "/p.ckdb"
+                "export",
+                "--data",
+                data,
+                "--environment",
+                "production",
+                "--output",
+                folder.path + "/p.ckdb"
             )
             #expect(after.status == 0)
             let text = try String(contentsOfFile: folder.path + "/p.ckdb", encoding: .utf8)
@@ -146,6 +151,20 @@ struct SchemaCommandTests {
                 let made = try await run("import", small, "--data", data, "--container", container)
                 #expect(made.status == 0, "\(made.errors)")
             }
+            let planned = try await run(
+                "import",
+                small,
+                "--data",
+                data,
+                "--container",
+                "three",
+                "--dry-run"
+            )
+            #expect(planned.status == 0, "\(planned.errors)")
+            #expect(planned.output == "+ Note: RECORD TYPE Note\n")
+            let unknown = try await run("export", "--data", data, "--container", "three")
+            #expect(unknown.status == 2)
+            #expect(unknown.errors.contains("one, two"))
             let open = try await run("export", "--data", data)
             #expect(open.status == 2)
             #expect(open.errors.contains("one, two"))

@@ -46,7 +46,10 @@ struct TableTests {
             ("title begins_with Mi", .beginsWith, .string("Mi")),
             ("n IN [1,2]", .in, .list([.int64(1), .int64(2)], of: .int64)),
             ("due:TIMESTAMP > 1970-01-01T00:00:01.5Z", .greaterThan, .timestamp(1500)),
-            ("recordName == r1", .equals, .reference(.init(recordName: "r1", action: WireReference.Action.none))),
+            (
+                "recordName == r1", .equals,
+                .reference(.init(recordName: "r1", action: WireReference.Action.none))
+            ),
         ]
     )
     func conditions(text: String, comparator: Comparator, value: WireValue) throws {

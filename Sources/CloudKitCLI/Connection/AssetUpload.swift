@@ -18,7 +18,9 @@ struct AssetUpload {
         field: String
     ) async throws -> (recordName: String, asset: WireAsset) {
         guard FileManager.default.isReadableFile(atPath: file.path) else {
-            throw CommandFailure(unusable: "\(file.relativePath): there is no file that can be read")
+            throw CommandFailure(
+                unusable: "\(file.relativePath): there is no file that can be read"
+            )
         }
         let tokens = try await client.uploadTokens(
             for: [.init(recordName: recordName, recordType: recordType, fieldName: field)],

@@ -4,16 +4,16 @@ import Foundation
 /// Settings of a client as a file that a shell can source.
 package struct ConnectionFile {
     /// The settings by the names of their variables, in the order in which they are written.
-    package let settings: KeyValuePairs<String, String>
+    package let settings: [(name: String, value: String)]
 
-    /// Takes settings.
-    package init(_ settings: KeyValuePairs<String, String>) {
-        self.settings = settings
+    /// Takes settings; those without a value are left out.
+    package init(_ settings: KeyValuePairs<String, String?>) {
+        self.settings = settings.compactMap { name, value in value.map { (name, $0) } }
     }
 
     /// The file's text.
     package var text: String {
-        settings.map { "export \($0.key)=\(Self.quoted($0.value))" }.joined(separator: "\n")
+        settings.map { "export \($0.name)=\(Self.quoted($0.value))" }.joined(separator: "\n")
     }
 
     /// A value that the shell takes as it stands.
@@ -36,7 +36,7 @@ package struct ConnectionFile {
             Console.say("Wrote \(path); use it with: source \(path)")
         }
         if output.json {
-            try output.write(Dictionary(settings.map { ($0.key, $0.value) }) { $1 })
+            try output.write(Dictionary(settings.map { ($0.name, $0.value) }) { $1 })
         } else if path == nil {
             try Console.write(text)
         }

@@ -16,6 +16,7 @@ struct DataFolder {
     /// The folder's service.
     ///
     /// - Parameter makes: Whether a folder that is not there is made.
+    /// - Returns: The service, with nothing listening.
     /// - Throws: `CommandFailure` when there is no such folder.
     func open(makes: Bool = false) throws -> CloudService {
         if !FileManager.default.fileExists(atPath: path + "/cloud.sqlite") {
@@ -42,15 +43,26 @@ struct DataFolder {
 
     /// The container that is meant.
     ///
-    /// - Throws: `CommandFailure` when that is not clear.
-    func containerName(_ service: CloudService) async throws -> String {
-        let variables = ProcessInfo.processInfo.environment
-        if let name = container ?? variables[ConnectionVariables.Name.container] { return name }
+    /// - Parameters:
+    ///   - service: The folder's service.
+    ///   - makes: Whether a container that is not there will be made.
+    /// - Returns: The container's identifier.
+    /// - Throws: `CommandFailure` when it is not clear or not there.
+    func containerName(_ service: CloudService, makes: Bool = false) async throws -> String {
         let names = try await service.containers()
-        guard let name = names.first, names.count == 1 else {
-            let found = names.isEmpty ? "none" : names.joined(separator: ", ")
-            throw CommandFailure(unusable: "Give --container; \(path) has \(found)")
+        let found = names.isEmpty ? "none" : names.joined(separator: ", ")
+        let variables = ProcessInfo.processInfo.environment
+        guard let name = container ?? variables[ConnectionVariables.Name.container] else {
+            guard let name = names.first, names.count == 1 else {
+                throw CommandFailure(unusable: "Give --container; \(path) has \(found)")
+            }
+            return name
         }
+        if names.contains(name) { return name }
+        guard makes else {
+            throw CommandFailure(unusable: "No container \(name) in \(path), which has \(found)")
+        }
+        Console.say("\(name) is a new container of \(path)")
         return name
     }
 }

@@ -14,8 +14,8 @@ struct DataOptions: ParsableArguments {
     /// The folder's service; see `DataFolder.open(makes:)`.
     func open(makes: Bool = false) throws -> CloudService { try folder.open(makes: makes) }
 
-    /// The container that is meant.
-    func containerName(_ service: CloudService) async throws -> String {
-        try await folder.containerName(service)
+    /// The container that is meant; see `DataFolder.containerName(_:makes:)`.
+    func containerName(_ service: CloudService, makes: Bool = false) async throws -> String {
+        try await folder.containerName(service, makes: makes)
     }
 }

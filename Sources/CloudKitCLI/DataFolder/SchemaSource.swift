@@ -25,7 +25,8 @@ struct SchemaSource {
             kind = known
         }
         var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
+        {
             let folder = DataFolder(path: path, container: container)
             let service = try folder.open()
             text = try await service.exportSchema(

@@ -21,6 +21,10 @@ struct LineReader {
     private let path: String
     private let handle: FileHandle
     private var buffer = Data()
+    /// Where the next line starts in the buffer.
+    private var start = 0
+    /// Up to where the buffer has no end of that line.
+    private var searched = 0
     private var number = 0
     private var isAtEnd = false
     /// Bytes of the lines that were read.
@@ -45,17 +49,12 @@ struct LineReader {
     /// - Throws: `CommandFailure` when the file cannot be read further.
     mutating func next() throws -> Line? {
         while true {
-            if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
-                let line = Data(buffer[..<end])
-                buffer = Data(buffer[buffer.index(after: end)...])
-                return take(line, with: 1)
+            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                return take(upTo: end, skipping: 1)
             }
-            if isAtEnd {
-                guard !buffer.isEmpty else { return nil }
-                defer { buffer = Data() }
-                return take(buffer, with: 0)
-            }
-            guard buffer.count <= Self.longest else {
+            searched = buffer.endIndex
+            if isAtEnd { return start < buffer.endIndex ? take(upTo: buffer.endIndex) : nil }
+            guard buffer.count - start <= Self.longest else {
                 throw CommandFailure(
                     unusable: "\(path):\(number + 1): the line is longer than \(Self.longest) bytes"
                 )
@@ -64,17 +63,22 @@ struct LineReader {
         }
     }
 
-    private mutating func take(_ data: Data, with end: Int) -> Line {
+    private mutating func take(upTo end: Int, skipping mark: Int = 0) -> Line {
+        let line = Line(number: number + 1, data: Data(buffer[start..<end]))
         number += 1
-        position += data.count + end
-        return Line(number: number, data: data)
+        position += line.data.count + mark
+        start = end + mark
+        searched = start
+        return line
     }
 
     private mutating func fill() throws {
         do {
             let more = try handle.read(upToCount: 256 * 1024) ?? Data()
             isAtEnd = more.isEmpty
-            buffer += more
+            buffer = Data(buffer[start...]) + more
+            searched -= start
+            start = 0
         } catch {
             throw CommandFailure(unusable: "\(path): \(error)")
         }

@@ -28,7 +28,8 @@ struct SchemaImportCommand: AsyncParsableCommand {
         let schema = try SchemaFile(path: file)
         try await schema.parsed { try CloudService.validateSchema($0) }
         let service = try place.folder.open(makes: !dryRun)
-        let container = try await place.folder.containerName(service)
+        // A dry run makes neither folder nor container, and says what would be in a new one.
+        let container = try await place.folder.containerName(service, makes: true)
         let kind = try place.kind
         let changes = try await service.importSchema(
             schema.text,

@@ -17,7 +17,7 @@ struct TokenOptions: ParsableArguments {
     var output: OutputOptions
 
     /// Prints or writes settings.
-    func write(_ settings: KeyValuePairs<String, String>) throws {
+    func write(_ settings: KeyValuePairs<String, String?>) throws {
         try ConnectionFile(settings).write(to: file, output)
     }
 }

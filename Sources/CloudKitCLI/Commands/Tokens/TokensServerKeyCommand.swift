@@ -19,7 +19,7 @@ struct TokensServerKeyCommand: AsyncParsableCommand {
     func run() async throws {
         typealias Name = ConnectionVariables.Name
         let service = try options.place.folder.open(makes: true)
-        let container = try await options.place.folder.containerName(service)
+        let container = try await options.place.folder.containerName(service, makes: true)
         let kind = try options.place.kind
         let keyID = try await service.addServerKey(
             publicKey: try publicKey(),

@@ -24,18 +24,20 @@ struct TokensWebAuthCommand: AsyncParsableCommand {
         let container = try await options.place.folder.containerName(service)
         let kind = try options.place.kind
         let user = try await find(service, container)
-        var apiToken = apiToken
-        if apiToken == nil {
-            apiToken = try await service.addAPIToken(container: container, environment: kind)
-        }
+        let companion =
+            if let apiToken {
+                apiToken
+            } else {
+                try await service.addAPIToken(container: container, environment: kind)
+            }
         let token = try await service.addWebAuthToken(
             user: user,
-            apiToken: apiToken ?? "",
+            apiToken: companion,
             environment: kind
         )
         try options.write([
             Name.url: options.url, Name.container: container, Name.environment: kind.rawValue,
-            Name.apiToken: apiToken ?? "", Name.webAuthToken: token,
+            Name.apiToken: companion, Name.webAuthToken: token,
         ])
     }
 

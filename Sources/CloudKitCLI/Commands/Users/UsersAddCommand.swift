@@ -29,7 +29,7 @@ struct UsersAddCommand: AsyncParsableCommand {
 
     func run() async throws {
         let service = try folder.open(makes: true)
-        let container = try await folder.containerName(service)
+        let container = try await folder.containerName(service, makes: true)
         if let email = email?.lowercased(),
             let other = try await service.users(container: container)
                 .first(where: { $0.emailAddress == email })
