@@ -211,7 +211,9 @@ let package = Package(
         ),
         .testTarget(
             name: "CLITests",
-            dependencies: [cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool"]
+            dependencies: [
+                cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool", "CloudKitWebClient",
+            ]
         ),
         .target(
             name: "Support",

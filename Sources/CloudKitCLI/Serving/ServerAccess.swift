@@ -72,14 +72,12 @@ struct ServerAccess: Sendable {
 
     /// The settings as a shell reads them, for one user.
     func environment(of user: User?) -> String {
-        var lines = [
-            "export CLOUDKIT_URL=\(url)",
-            "export CLOUDKIT_CONTAINER=\(container)",
-            "export CLOUDKIT_ENVIRONMENT=development",
-            "export CLOUDKIT_API_TOKEN=\(apiToken)",
-        ]
-        if let user { lines.append("export CLOUDKIT_WEB_AUTH_TOKEN=\(user.webAuthToken)") }
-        return lines.joined(separator: "\n") + "\n"
+        typealias Name = ConnectionVariables.Name
+        return ConnectionFile([
+            Name.url: url, Name.container: container,
+            Name.environment: ServiceEnvironment.development.rawValue, Name.apiToken: apiToken,
+            Name.webAuthToken: user?.webAuthToken,
+        ]).text + "\n"
     }
 }
 
