@@ -13,7 +13,7 @@ public struct StorageConformance: Sendable {
         public let run: @Sendable (any Storage) async throws -> Void
     }
 
-    public static let checks: [Check] = transactions + rows + feeds + indexes
+    public static let checks: [Check] = transactions + rows + feeds + indexes + pushes
 }
 
 struct Refused: Error, Equatable {

@@ -64,7 +64,10 @@ public struct Cloud: Sendable {
     }
 
     /// Makes the private database of another device of a user.
-    public func database(of user: TestCloud.User?) async throws -> CKDatabase {
-        try await device(of: user).privateCloudDatabase
+    public func database(
+        of user: TestCloud.User?,
+        transport: (any Transport) -> any Transport = { $0 }
+    ) async throws -> CKDatabase {
+        try await device(of: user, transport: transport).privateCloudDatabase
     }
 }

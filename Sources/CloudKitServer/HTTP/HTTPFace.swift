@@ -16,6 +16,7 @@ struct HTTPFace: HTTPResponder {
     let policy: OriginPolicy
     let bodyLimit: Int
     let publicURL: String?
+    let courierWait: Duration
 
     func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
         var response = await answer(request)
@@ -30,6 +31,7 @@ struct HTTPFace: HTTPResponder {
         if request.method == .options {
             return Response(status: .ok, headers: [.allow: Self.methods])
         }
+        if request.uri.path == CourierRoute.path { return await wait(request) }
         if request.uri.path == "/sign-in", policy.isLoopback { return await signIn(request) }
         switch AssetRoute(path: request.uri.path) {
         case .upload(let token): return await upload(request, token)
@@ -130,7 +132,7 @@ struct HTTPFace: HTTPResponder {
         }
     }
 
-    private func response(_ answer: ServiceResponse) -> Response {
+    func response(_ answer: ServiceResponse) -> Response {
         var headers = HTTPFields()
         for (name, value) in answer.headers {
             guard let name = HTTPField.Name(name) else { continue }

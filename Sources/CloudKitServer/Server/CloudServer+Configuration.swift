@@ -24,6 +24,9 @@ extension CloudServer {
         public var allowedOrigins: Set<String>
         /// Seconds after which a silent connection is closed.
         public var idleSeconds: Int
+        /// Seconds after which a request that waits for a notification is answered empty; less than
+        /// the idle seconds, and than a minute, for which common clients wait.
+        public var courierSeconds: Double
         /// The service's own configuration.
         public var service: ServiceConfiguration
 
@@ -37,6 +40,7 @@ extension CloudServer {
             allowedHosts: Set<String> = [],
             allowedOrigins: Set<String> = [],
             idleSeconds: Int = 75,
+            courierSeconds: Double = 30,
             service: ServiceConfiguration = ServiceConfiguration()
         ) {
             self.directory = directory
@@ -47,6 +51,7 @@ extension CloudServer {
             self.allowedHosts = allowedHosts
             self.allowedOrigins = allowedOrigins
             self.idleSeconds = idleSeconds
+            self.courierSeconds = courierSeconds
             self.service = service
         }
     }

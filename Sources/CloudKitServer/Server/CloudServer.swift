@@ -105,7 +105,8 @@ public final class CloudServer: Service {
                 service: service,
                 policy: OriginPolicy(configuration),
                 bodyLimit: configuration.service.requestBodyBytes,
-                publicURL: configuration.publicURL
+                publicURL: configuration.publicURL,
+                courierWait: .seconds(configuration.courierSeconds)
             ),
             server: .http1(
                 configuration: .init(

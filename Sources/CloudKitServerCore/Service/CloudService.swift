@@ -32,6 +32,7 @@ public final class CloudService: Sendable {
     let schemas = SchemaCache()
     let rotation = TokenRotation()
     let callers = CallerCache()
+    let waiters = PushWaiters()
     private let sealCache = Mutex<TokenSeal?>(nil)
 
     /// Makes a service over its storage; nothing is read before the first request.
@@ -54,6 +55,7 @@ public final class CloudService: Sendable {
     /// Never throws: a failure is an answer with CloudKit's error code, status and reason.
     @concurrent
     public func respond(to request: ServiceRequest) async -> ServiceResponse {
+        if request.path == CourierRoute.path { return await courier(request) }
         let call: Call
         let endpoint: Endpoint
         do {
