@@ -6,7 +6,7 @@ public struct CloudKitCommand: AsyncParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "cloudkit",
         abstract: "CloudKit on your own machine.",
-        subcommands: [ServeCommand.self, DemoCommand.self]
+        subcommands: [ServeCommand.self, ExecCommand.self, DemoCommand.self]
     )
 
     /// Makes the command.

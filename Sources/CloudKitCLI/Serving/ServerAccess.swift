@@ -70,16 +70,19 @@ struct ServerAccess: Sendable {
         )
     }
 
+    /// The settings as variables of a process's environment, for one user.
+    func variables(of user: User?) -> [(name: String, value: String)] {
+        var variables = [
+            ("CLOUDKIT_URL", url), ("CLOUDKIT_CONTAINER", container),
+            ("CLOUDKIT_ENVIRONMENT", "development"), ("CLOUDKIT_API_TOKEN", apiToken),
+        ]
+        if let user { variables.append(("CLOUDKIT_WEB_AUTH_TOKEN", user.webAuthToken)) }
+        return variables
+    }
+
     /// The settings as a shell reads them, for one user.
     func environment(of user: User?) -> String {
-        var lines = [
-            "export CLOUDKIT_URL=\(url)",
-            "export CLOUDKIT_CONTAINER=\(container)",
-            "export CLOUDKIT_ENVIRONMENT=development",
-            "export CLOUDKIT_API_TOKEN=\(apiToken)",
-        ]
-        if let user { lines.append("export CLOUDKIT_WEB_AUTH_TOKEN=\(user.webAuthToken)") }
-        return lines.joined(separator: "\n") + "\n"
+        variables(of: user).map { "export \($0.name)=\($0.value)\n" }.joined()
     }
 }
 
