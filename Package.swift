@@ -156,7 +156,9 @@ let package = Package(
         .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
         .testTarget(
             name: "CloudKitWebClientTests",
-            dependencies: ["CloudKitWebClient", "CloudKitWire", crypto, nioCore, nioPosix]
+            dependencies: [
+                "CloudKitWebClient", "CloudKitWire", "Support", crypto, nioCore, nioPosix,
+            ]
         ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
         // Users' code, compiled with users' settings: see the end of this file.
@@ -211,7 +213,9 @@ let package = Package(
         ),
         .testTarget(
             name: "CLITests",
-            dependencies: [cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool"]
+            dependencies: [
+                cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool", "CloudKitWebClient",
+            ]
         ),
         .target(
             name: "Support",

@@ -80,7 +80,7 @@ struct ExecCommand: AsyncParsableCommand {
         var environment = ProcessInfo.processInfo.environment.filter {
             !$0.key.hasPrefix("CLOUDKIT_")
         }
-        for (name, value) in access.variables(of: access.users.first) {
+        for (name, value) in access.settings(of: access.users.first).settings {
             environment[name] = value
         }
         environment["CLOUDKIT_ADMIN_KEY"] = server.administrationKey

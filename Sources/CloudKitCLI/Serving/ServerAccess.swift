@@ -70,20 +70,18 @@ struct ServerAccess: Sendable {
         )
     }
 
-    /// The settings as variables of a process's environment, for one user.
-    func variables(of user: User?) -> [(name: String, value: String)] {
-        var variables = [
-            ("CLOUDKIT_URL", url), ("CLOUDKIT_CONTAINER", container),
-            ("CLOUDKIT_ENVIRONMENT", "development"), ("CLOUDKIT_API_TOKEN", apiToken),
-        ]
-        if let user { variables.append(("CLOUDKIT_WEB_AUTH_TOKEN", user.webAuthToken)) }
-        return variables
+    /// The settings by the names of their variables, for one user.
+    func settings(of user: User?) -> ConnectionFile {
+        typealias Name = ConnectionVariables.Name
+        return ConnectionFile([
+            Name.url: url, Name.container: container,
+            Name.environment: ServiceEnvironment.development.rawValue, Name.apiToken: apiToken,
+            Name.webAuthToken: user?.webAuthToken,
+        ])
     }
 
     /// The settings as a shell reads them, for one user.
-    func environment(of user: User?) -> String {
-        variables(of: user).map { "export \($0.name)=\($0.value)\n" }.joined()
-    }
+    func environment(of user: User?) -> String { settings(of: user).text + "\n" }
 }
 
 extension ServiceUser {

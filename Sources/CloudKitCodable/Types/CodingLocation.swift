@@ -23,4 +23,9 @@ indirect enum CodingLocation {
         }
         return keys.reversed()
     }
+
+    /// The place as people write it.
+    var text: String {
+        if case .root = self { "the root" } else { path.text }
+    }
 }

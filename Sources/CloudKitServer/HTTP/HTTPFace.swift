@@ -16,6 +16,7 @@ struct HTTPFace: HTTPResponder {
     let policy: OriginPolicy
     let bodyLimit: Int
     let publicURL: String?
+    let courierWait: Duration
     let administration: Administration
     let observer: RequestObserver
 
@@ -35,6 +36,7 @@ struct HTTPFace: HTTPResponder {
         if request.method == .options {
             return FaceAnswer(response: Response(status: .ok, headers: [.allow: Self.methods]))
         }
+        if path == CourierRoute.path { return FaceAnswer(response: await wait(request)) }
         if path == "/sign-in", policy.isLoopback {
             return FaceAnswer(response: await signIn(request))
         }
@@ -150,7 +152,7 @@ struct HTTPFace: HTTPResponder {
         )
     }
 
-    private func response(_ answer: ServiceResponse) -> Response {
+    func response(_ answer: ServiceResponse) -> Response {
         var headers = HTTPFields()
         for (name, value) in answer.headers {
             guard let name = HTTPField.Name(name) else { continue }

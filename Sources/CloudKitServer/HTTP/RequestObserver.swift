@@ -90,6 +90,7 @@ struct RequestObserver: Sendable {
             if let path { return path }
             let text = request.uri.path
             if let route = AssetRoute(path: text) { return Self.name(route) }
+            if text == CourierRoute.path { return "push/wait" }
             if text == "/metrics" || text.hasPrefix(Administration.prefix) {
                 return Self.administration
             }

@@ -24,6 +24,9 @@ extension CloudServer {
         public var allowedOrigins: Set<String>
         /// Seconds after which a silent connection is closed.
         public var idleSeconds: Int
+        /// Seconds after which a request that waits for a notification is answered empty; less than
+        /// the idle seconds, and than a minute, for which common clients wait.
+        public var courierSeconds: Double
         /// The service's own configuration.
         public var service: ServiceConfiguration
         /// The key for the routes of operators and tests; nil makes a new one at each start.
@@ -49,6 +52,7 @@ extension CloudServer {
             allowedHosts: Set<String> = [],
             allowedOrigins: Set<String> = [],
             idleSeconds: Int = 75,
+            courierSeconds: Double = 30,
             service: ServiceConfiguration = ServiceConfiguration()
         ) {
             self.directory = directory
@@ -59,6 +63,7 @@ extension CloudServer {
             self.allowedHosts = allowedHosts
             self.allowedOrigins = allowedOrigins
             self.idleSeconds = idleSeconds
+            self.courierSeconds = courierSeconds
             self.service = service
         }
     }

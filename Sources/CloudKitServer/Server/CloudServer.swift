@@ -135,6 +135,7 @@ public final class CloudServer: Service {
                 policy: policy,
                 bodyLimit: configuration.service.requestBodyBytes,
                 publicURL: configuration.publicURL,
+                courierWait: .seconds(configuration.courierSeconds),
                 administration: Administration(
                     key: administrationKey,
                     journal: journal,

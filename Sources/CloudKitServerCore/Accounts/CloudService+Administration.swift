@@ -16,6 +16,13 @@ extension CloudService {
         }
     }
 
+    /// The containers that were made, by identifier.
+    public func containers() async throws -> [String] {
+        try await storage.read { reader in
+            Set(try reader.environments().map(\.container)).sorted()
+        }
+    }
+
     /// Makes an API token, and its container where that is new.
     ///
     /// - Returns: 64 hexadecimal digits; the storage keeps a hash only, so they cannot be had again.

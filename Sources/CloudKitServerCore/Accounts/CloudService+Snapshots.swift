@@ -140,7 +140,7 @@ extension CloudService {
 
     /// The collections of documents that belong to an environment.
     private static func collections(_ environment: StoredEnvironment) -> [String] {
-        ["subscription", "shareLink", "shareMembership"].map {
+        ["subscription", "subscribedType", "shareLink", "shareMembership", "shareMember"].map {
             "\($0)/\(environment.id.rawValue)"
         }
     }

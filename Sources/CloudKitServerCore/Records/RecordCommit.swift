@@ -22,6 +22,8 @@ struct RecordCommit {
     let permissions: RecordPermissions
     /// The shares saved so far, by the names of their roots.
     var newShares: [String: String] = [:]
+    /// What was done so far, in order.
+    private(set) var changes: [RecordChange] = []
 
     init(
         call: Call,
@@ -138,6 +140,15 @@ struct RecordCommit {
                     + "the server's copy has '\(current)'"
             )
         }
+    }
+
+    /// Notes what was done to a record, for those who subscribe to it.
+    mutating func note(
+        _ kind: RecordChange.Kind,
+        _ record: StoredRecord,
+        before: StoredRecord? = nil
+    ) {
+        changes.append(RecordChange(kind: kind, record: record, before: before))
     }
 
     /// The next number of the zone.

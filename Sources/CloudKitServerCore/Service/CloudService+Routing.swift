@@ -133,6 +133,8 @@ extension CloudService {
         case .assetsRereference: try await rereferenceAssets(call)
         case .recordsChanges: try await recordChanges(call)
         case .zonesChanges: try await olderZoneChanges(call)
+        case .tokensCreate: try await createToken(call)
+        case .tokensRegister: try await registerToken(call)
         }
     }
 }

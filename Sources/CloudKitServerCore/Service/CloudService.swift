@@ -33,6 +33,7 @@ public final class CloudService: Sendable {
     let rotation = TokenRotation()
     let callers = CallerCache()
     let faults = Mutex<FaultScript?>(nil)
+    let waiters = PushWaiters()
     private let sealCache = Mutex<TokenSeal?>(nil)
 
     /// Makes a service over its storage; nothing is read before the first request.
@@ -55,6 +56,7 @@ public final class CloudService: Sendable {
     /// Never throws: a failure is an answer with CloudKit's error code, status and reason.
     @concurrent
     public func respond(to request: ServiceRequest) async -> ServiceResponse {
+        if request.path == CourierRoute.path { return await courier(request) }
         var call: Call
         let endpoint: Endpoint
         do {

@@ -37,6 +37,9 @@ public protocol StorageReader {
     /// The documents of a collection, by name.
     func documents(_ collection: String) throws -> [StoredDocument]
 
+    /// The items of a queue, oldest first.
+    func pushes(_ queue: Data, limit: Int) throws -> [StoredPush]
+
     // MARK: Databases and zones
 
     /// The public database of an environment, or a user's private one.

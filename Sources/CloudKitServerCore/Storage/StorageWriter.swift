@@ -37,6 +37,16 @@ public protocol StorageWriter: StorageReader {
     /// Removes a document if it is there.
     func removeDocument(_ collection: String, _ name: String) throws
 
+    /// Adds an item at the end of its queue, in place of the one of the same slot; the row of the
+    /// argument is ignored.
+    func addPush(_ push: StoredPush) throws
+    /// Puts an item back where it stood, unless its slot was taken meanwhile.
+    func returnPush(_ push: StoredPush) throws
+    /// Removes an item if it is there.
+    func removePush(_ id: RowID<StoredPush>) throws
+    /// Removes the items of a queue but for the newest ones.
+    func removePushes(_ queue: Data, keepingNewest count: Int) throws
+
     // MARK: Databases and zones
 
     /// Adds a database.

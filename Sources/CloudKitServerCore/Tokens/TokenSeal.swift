@@ -13,7 +13,8 @@ struct TokenSeal: Sendable {
     /// What a token is for.
     enum Purpose: UInt8 {
         case databaseChanges = 1
-        case zoneChanges, queryPage, upload, receipt, download, shareLink, sharedChanges, webToken
+        case zoneChanges, queryPage, upload, receipt, download, shareLink, sharedChanges, webToken,
+            pushToken
     }
 
     private static let signatureBytes = 16
@@ -64,9 +65,13 @@ struct TokenSeal: Sendable {
         return open(base64, for: purpose)
     }
 
+    /// A secret that only this service can make, the same for the same contents.
+    func secret(of contents: [UInt8], for purpose: Purpose) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: [purpose.rawValue] + contents, using: key))
+    }
+
     private func signature(of contents: [UInt8], for purpose: Purpose) -> [UInt8] {
-        let code = HMAC<SHA256>.authenticationCode(for: [purpose.rawValue] + contents, using: key)
-        return Array(code.prefix(Self.signatureBytes))
+        Array(secret(of: contents, for: purpose).prefix(Self.signatureBytes))
     }
 }
 

@@ -9,6 +9,9 @@ enum SQLiteTables {
             try database.execute(sql: zones)
             try database.execute(sql: records)
         }
+        migrator.registerMigration("push") { database in
+            try database.execute(sql: pushes)
+        }
         migrator.registerMigration("snapshots") { database in
             try database.execute(sql: snapshots)
         }
@@ -49,6 +52,18 @@ enum SQLiteTables {
             body BLOB NOT NULL,
             PRIMARY KEY (collection, name)
         ) WITHOUT ROWID;
+        """
+
+    // AUTOINCREMENT: an item that is put back keeps its place, so numbers are never used again.
+    private static let pushes = """
+        CREATE TABLE push (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            queue BLOB NOT NULL,
+            slot TEXT,
+            body BLOB NOT NULL
+        );
+        CREATE INDEX pushByQueue ON push (queue, id);
+        CREATE UNIQUE INDEX pushBySlot ON push (queue, slot) WHERE slot IS NOT NULL;
         """
 
     // An owner of 0 is nobody: NULLs would not be unique. Change tokens name a zone by its row, so the
