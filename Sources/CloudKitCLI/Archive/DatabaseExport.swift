@@ -95,10 +95,8 @@ struct DatabaseExport {
             for key in record.fields.keys.sorted() {
                 let found = record.assets(of: key)
                 guard !found.isEmpty else { continue }
-                var names: [String] = []
-                for asset in found { names.append(try await assets.keep(asset, with: client)) }
-                files[key] = names
-                summary.assets += names.count
+                files[key] = try await keep(found, of: key, record)
+                summary.assets += found.count
                 // The address is good for a time only, and only here.
                 record.setAssets(
                     found.map { WireAsset(fileChecksum: $0.fileChecksum, size: $0.size) },
@@ -113,6 +111,21 @@ struct DatabaseExport {
                 )
             )
         }
+    }
+
+    /// Downloads the files of a field, and answers their names.
+    private func keep(
+        _ found: [WireAsset],
+        of key: String,
+        _ record: WireRecord
+    ) async throws -> [String] {
+        var names: [String] = []
+        do {
+            for asset in found { names.append(try await assets.keep(asset, with: client)) }
+        } catch let error as WebClientError {
+            throw CommandFailure("Record \(record.recordName ?? ""), field \(key): \(error)")
+        }
+        return names
     }
 
     /// A record without what names the caller's own account, so that another can take it.

@@ -40,8 +40,8 @@ final class GraphEncoding {
     /// The records, targets before sources.
     private(set) var records: [CKRecord] = []
 
-    /// The identities of records that the server does not have, or has otherwise.
-    private var isNew: Set<CKRecord.ID> = []
+    /// For each record whether the server has none such.
+    private var isNew: [Bool] = []
 
     /// Models within models beyond this depth end with an error instead of the thread's stack.
     static let deepest = 128
@@ -67,10 +67,10 @@ final class GraphEncoding {
 
     /// The records that a save must send.
     var changed: [CKRecord] {
-        records.filter { record in
-            isNew.contains(record.recordID) || !record.changedKeys().isEmpty
+        zip(records, isNew).compactMap { record, isNew in
+            isNew || !record.changedKeys().isEmpty
                 || !record.encryptedValues.changedKeys().isEmpty
-                || known[record.recordID]?.parent != record.parent
+                || known[record.recordID]?.parent != record.parent ? record : nil
         }
     }
 
@@ -116,6 +116,7 @@ final class GraphEncoding {
             )
         }
         let (record, baseline) = try record(for: node, recordID, location)
+        let isNew = baseline == .none || baseline == .values && record.recordChangeTag == nil
         entries[recordID] = Entry(value: node.value, record: record, location: location)
         let encoding = RecordEncoding(
             record: record,
@@ -128,6 +129,7 @@ final class GraphEncoding {
         )
         try encode(node, encoding)
         records.append(record)
+        self.isNew.append(isNew)
         return recordID
     }
 
@@ -187,12 +189,13 @@ final class GraphEncoding {
         _ recordID: CKRecord.ID,
         _ location: CodingLocation
     ) throws -> (CKRecord, RecordEncoding.Baseline) {
-        let represented = node.value as? any CloudKitRecordRepresentable
+        let represented =
+            TypeTraits.of(type(of: node.value)).isRepresentable
+            ? node.value as? any CloudKitRecordRepresentable : nil
         let archived = try represented?.cloudKitSystemFields.map {
             try SystemFieldsArchive.record(from: $0)
         }
         guard let old = known[recordID] ?? archived else {
-            isNew.insert(recordID)
             return (CKRecord(recordType: node.recordType, recordID: recordID), .none)
         }
         guard old.recordType == node.recordType, old.recordID == recordID else {
@@ -206,7 +209,6 @@ final class GraphEncoding {
         }
         if known[recordID] == nil { return (old, .systemFields) }
         guard let copy = old.copy() as? CKRecord else { return (old, .values) }
-        if copy.recordChangeTag == nil { isNew.insert(recordID) }
         return (copy, .values)
     }
 

@@ -34,14 +34,12 @@ struct RecordsDeleteCommand: AsyncParsableCommand {
                 WireRecord(recordName: name, recordChangeTag: tag)
             )
         }
-        var results: [ItemResult<WireRecord>] = []
-        try await client.modify(
-            operations,
-            zoneID: place.zoneID,
-            atomic: false,
-            in: place.database.scope(client)
-        ) { results += $0 }
-        try output.write(results) { records in
+        let changes = RecordChanges(
+            client: client,
+            database: place.database.scope(client),
+            zoneID: place.zoneID
+        )
+        try await changes.send(operations, output) { records in
             var table = Table("deleted")
             for record in records { table.add([record.recordName ?? ""]) }
             return table

@@ -68,14 +68,8 @@ struct RecordsSaveCommand: AsyncParsableCommand {
             for asset in assets { try await attach(asset, to: &records[0], upload) }
         }
         let operations = records.map { RecordOperation(operationType(of: $0), $0) }
-        var results: [ItemResult<WireRecord>] = []
-        try await client.modify(
-            operations,
-            zoneID: place.zoneID,
-            atomic: false,
-            in: database
-        ) { results += $0 }
-        try output.write(results, RecordTable.details)
+        try await RecordChanges(client: client, database: database, zoneID: place.zoneID)
+            .send(operations, output, RecordTable.details)
     }
 
     private func operationType(of record: WireRecord) -> RecordOperation.OperationType {
