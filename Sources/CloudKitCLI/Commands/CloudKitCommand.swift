@@ -12,9 +12,9 @@ public struct CloudKitCommand: AsyncParsableCommand {
             what was compared differs, and 2 when the arguments or a file cannot be used.
             """,
         subcommands: [
-            ServeCommand.self, DemoCommand.self, RecordsCommand.self, ZonesCommand.self,
-            SubscriptionsCommand.self, AssetsCommand.self, UsersCommand.self, TokensCommand.self,
-            SchemaCommand.self, ExportCommand.self, ImportCommand.self,
+            ServeCommand.self, ExecCommand.self, DemoCommand.self, RecordsCommand.self,
+            ZonesCommand.self, SubscriptionsCommand.self, AssetsCommand.self, UsersCommand.self,
+            TokensCommand.self, SchemaCommand.self, ExportCommand.self, ImportCommand.self,
         ]
     )
 

@@ -70,15 +70,18 @@ struct ServerAccess: Sendable {
         )
     }
 
-    /// The settings as a shell reads them, for one user.
-    func environment(of user: User?) -> String {
+    /// The settings by the names of their variables, for one user.
+    func settings(of user: User?) -> ConnectionFile {
         typealias Name = ConnectionVariables.Name
         return ConnectionFile([
             Name.url: url, Name.container: container,
             Name.environment: ServiceEnvironment.development.rawValue, Name.apiToken: apiToken,
             Name.webAuthToken: user?.webAuthToken,
-        ]).text + "\n"
+        ])
     }
+
+    /// The settings as a shell reads them, for one user.
+    func environment(of user: User?) -> String { settings(of: user).text + "\n" }
 }
 
 extension ServiceUser {
