@@ -43,12 +43,13 @@ public struct TestCloud: Sendable {
 
     public init(
         environment: ServiceEnvironment = .development,
-        configuration: ServiceConfiguration = ServiceConfiguration()
+        configuration: ServiceConfiguration = ServiceConfiguration(),
+        storage: (any Storage)? = nil
     ) async throws {
         clock = FixtureClock()
         self.environment = environment
         service = CloudService(
-            storage: try SQLiteStorage(path: nil),
+            storage: try storage ?? SQLiteStorage(path: nil),
             assets: try FileAssetStorage.temporary(),
             configuration: configuration,
             clock: clock,

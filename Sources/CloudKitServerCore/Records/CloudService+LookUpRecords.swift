@@ -35,7 +35,11 @@ extension CloudService {
             writer.openObject()
             writer.key("records")
             writer.openArray()
-            for item in request.records {
+            for (place, item) in request.records.enumerated() {
+                if let failure = call.faults.failures[place] {
+                    writer.itemError(failure.item(item.recordName))
+                    continue
+                }
                 guard let record = try reader.record(zone.zone.id, name: item.recordName),
                     !record.isDeleted, try zone.access.mayRead(record, reader)
                 else {

@@ -63,7 +63,8 @@ extension CloudService {
     ) async throws -> ([RecordOutcome], ZoneView?) {
         let version = randomness.identifier()
         do {
-            return try await storage.write { [schemas, configuration] writer in
+            let (outcomes, zone, queues) = try await storage.write {
+                [schemas, configuration, randomness] writer in
                 var zone = try ZoneDirectory(call: call, reader: writer).zone(batch.zone)
                 let environment = try writer.environment(call.environment.id) ?? call.environment
                 let rules = SchemaRules(
@@ -81,9 +82,19 @@ extension CloudService {
                 )
                 let outcomes = try commit.run()
                 try commit.finish(schemaVersion: version, cache: schemas)
+                var push = PushCommit(
+                    call: call,
+                    writer: writer,
+                    zone: zone,
+                    schema: commit.rules.schema,
+                    randomness: randomness
+                )
+                try push.tell(of: commit.changes)
                 zone.zone.headSequence = commit.sequence
-                return (outcomes, zone)
+                return (outcomes, zone, push.queues)
             }
+            waiters.wake(queues)
+            return (outcomes, zone)
         } catch let failure as AtomicBatchFailed {
             return (failure.outcomes, nil)
         } catch let error as RequestError

@@ -44,7 +44,9 @@ extension RecordCommit {
             fields: fields.stored,
             extra: try part?.stored
         )
-        return try store(row, fields, links, over: existing, before, isNew: tombstone == nil)
+        let saved = try store(row, fields, links, over: existing, before, isNew: tombstone == nil)
+        note(existing == nil ? .created : .updated, saved, before: existing)
+        return saved
     }
 
     private func recordType(

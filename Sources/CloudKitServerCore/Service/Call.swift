@@ -20,6 +20,8 @@ struct Call: Sendable {
     let environment: StoredEnvironment
     /// When the request came.
     let now: Int64
+    /// What goes wrong with it on purpose.
+    var faults = FaultDecision()
 
     /// Decodes the body.
     ///

@@ -19,9 +19,9 @@ struct QueryParameters: Sendable {
 }
 
 /// Percent-encoding as URLs have it.
-enum PercentEncoding {
+package enum PercentEncoding {
     /// Decodes text; nil when an escape is cut short, not hexadecimal or not UTF-8.
-    static func decode(_ text: Substring) -> String? {
+    package static func decode(_ text: Substring) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

@@ -30,6 +30,21 @@ struct SQLiteConnection {
         try statement.execute()
     }
 
+    /// Runs a statement whose text is not worth keeping prepared.
+    func runOnce(_ sql: String, _ arguments: [Argument] = []) throws {
+        try database.execute(sql: sql, arguments: StatementArguments(arguments))
+    }
+
+    /// The names of a table's columns.
+    func columns(of table: String) throws -> [String] {
+        try database.columns(in: table).map(\.name)
+    }
+
+    /// The first value of a query whose text is not worth keeping prepared.
+    func number(_ sql: String) throws -> Int64? {
+        try Int64.fetchOne(database, sql: sql)
+    }
+
     /// Runs a statement that adds a row; answers the row's number.
     func insert(_ sql: String, _ arguments: [Argument]) throws -> Int64 {
         try run(sql, arguments)
