@@ -13,7 +13,7 @@ struct FaultTests {
         _ names: [String],
         on client: WebClient,
         tags: [String?] = []
-    ) async throws -> ModifyRecordsResponse {
+    ) async throws -> RecordsResponse {
         let operations = names.enumerated().map { index, name in
             let tag = tags.indices.contains(index) ? tags[index] : nil
             return RecordOperation(

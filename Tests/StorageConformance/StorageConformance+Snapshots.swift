@@ -1,4 +1,5 @@
 import CloudKitServerCore
+import CloudKitWire
 import Foundation
 import Testing
 
