@@ -10,9 +10,7 @@ struct FuzzTests {
         #expect(corpus.count >= 5)
         let world = try await FuzzWorld()
         for input in corpus {
-            await #expect(throws: Never.self, "\(String(decoding: input, as: UTF8.self))") {
-                try await world.run(target, input)
-            }
+            try await run(target, input, in: world)
         }
     }
 
@@ -23,9 +21,15 @@ struct FuzzTests {
         var mutator = Mutator(seed: 2026)
         for _ in 0..<400 {
             let input = mutator.mutation(of: corpus)
-            await #expect(throws: Never.self, "\(input.base64EncodedString())") {
-                try await world.run(target, input)
-            }
+            try await run(target, input, in: world)
+        }
+    }
+
+    private func run(_ target: FuzzTarget, _ input: Data, in world: FuzzWorld) async throws {
+        do {
+            try await world.run(target, input)
+        } catch let problem as FuzzWorld.Problem {
+            Issue.record("\(problem): \(input.base64EncodedString())")
         }
     }
 }
