@@ -84,7 +84,9 @@ public struct FuzzWorld: Sendable {
                 let value = (try? JSON(Data(words[3].utf8))) ?? .string(words[3])
                 filters.append([
                     "fieldName": .string(words[0]), "comparator": .string(words[1]),
-                    "fieldValue": ["type": words[2] == "-" ? .null : .string(words[2]), "value": value],
+                    "fieldValue": [
+                        "type": words[2] == "-" ? .null : .string(words[2]), "value": value,
+                    ],
                     "distance": 1000,
                 ])
             }
@@ -140,7 +142,9 @@ public struct FuzzWorld: Sendable {
                 ["zoneID": zone, "operations": [["operationType": "create", "record": record]]]
             )
         case 5:
-            try check(await cloud.service.receiveAsset(token: text, body: AsyncStream { $0.finish() }))
+            try check(
+                await cloud.service.receiveAsset(token: text, body: AsyncStream { $0.finish() })
+            )
             return
         case 6:
             _ = try? await cloud.service.openAsset(token: text)

@@ -6,7 +6,8 @@ public struct Mutator {
     private let words: [[UInt8]] = [
         "null", "true", "[", "]", "{", "}", "\"", "\\u0000", "\\ud800", "-1", "1e999", "0.5",
         "9223372036854775807", "9223372036854775808", "STRING_LIST", "EQUALS", "IN", "NEAR",
-        "QUERYABLE", "GRANT", "LIST<", "ENCRYPTED", "___recordID", "/*", "--", "%00", "..", "\u{FFFF}",
+        "QUERYABLE", "GRANT", "LIST<", "ENCRYPTED", "___recordID", "/*", "--", "%00", "..",
+        "\u{FFFF}",
     ].map { Array($0.utf8) }
 
     public init(seed: UInt64) {
