@@ -54,9 +54,7 @@ struct JSONReader {
         }
     }
 
-    /// Reads an object, member by member.
-    ///
-    /// - Parameter member: Reads one value; must leave the reader behind it.
+    /// Reads an object, member by member; the closure reads one value and leaves the reader behind it.
     mutating func object(
         _ member: (inout JSONReader, String) throws(GaveUp) -> Void
     ) throws(GaveUp) {
