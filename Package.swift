@@ -188,7 +188,9 @@ let package = Package(
             name: "CloudKitServerTests",
             dependencies: [
                 "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
-                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore, nioHTTP1,
+                "ServerFixtures", "ServerProcess", asyncHTTPClient, crypto, logging, metrics,
+                nioCore,
+                nioHTTP1, nioPosix,
             ]
         ),
 

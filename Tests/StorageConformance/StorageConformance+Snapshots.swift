@@ -5,7 +5,8 @@ import Testing
 
 extension StorageConformance {
     static let snapshots: [Check] = [
-        Check(testDescription: "A snapshot brings back rows, also where others took their numbers") {
+        Check(testDescription: "A snapshot brings back rows, also where others took their numbers")
+        {
             storage in
             try await storage.write { writer in
                 let world = try Self.world(writer, "c")
