@@ -97,7 +97,7 @@ struct DefenceTests {
             let channel = try await ClientBootstrap(group: group)
                 .connect(host: "127.0.0.1", port: port).get()
             // Half a request, and then nothing.
-            try await channel.writeAndFlush(ByteBuffer(string: "POST / HTTP/1.1\r\nHost: a"))
+            try? await channel.writeAndFlush(ByteBuffer(string: "POST / HTTP/1.1\r\nHost: a"))
             try await channel.closeFuture.get()
         }
     }
