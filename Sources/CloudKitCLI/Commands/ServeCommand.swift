@@ -153,9 +153,7 @@ struct ServeCommand: AsyncParsableCommand {
             )
             // A key that came in a file is known to who needs it.
             let key = adminKeyFile == nil ? server.administrationKey : nil
-            let greeting = Self.greeting(access, try files.write(access), key) + "\n"
-            // Not `print`, which keeps its text back when a program reads it.
-            FileHandle.standardOutput.write(Data(greeting.utf8))
+            try Console.write(Self.greeting(access, try files.write(access), key))
             try await group.waitForAll()
         }
     }

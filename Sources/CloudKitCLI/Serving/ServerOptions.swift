@@ -42,9 +42,7 @@ struct ServerOptions: ParsableArguments {
         configuration.hasVirtualClock = virtualClock
         configuration.faults = try faultPlan()
         if verbose {
-            configuration.watcher = { entry in
-                FileHandle.standardError.write(Data((entry.description + "\n").utf8))
-            }
+            configuration.watcher = { entry in Console.say(entry.description) }
         }
         return configuration
     }

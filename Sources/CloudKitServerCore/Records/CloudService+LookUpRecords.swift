@@ -9,7 +9,10 @@ import Foundation
 extension CloudService {
     /// `records/lookup`: records by name.
     func lookUpRecords(_ call: Call) async throws -> Data {
-        let request = try call.message(LookupRecordsRequest.self)
+        let request = try call.message(
+            LookupRecordsRequest.self,
+            common: LookupRecordsRequest.init(common:)
+        )
         try checkCount(request.records.count, "records")
         let links = try await links(call.request.baseURL, now: call.now)
         return try await storage.read { [schemas] reader in

@@ -75,8 +75,8 @@ public protocol StorageWriter: StorageReader {
     func addRecord(_ record: StoredRecord) throws -> RowID<StoredRecord>
     /// Replaces a record's row.
     func updateRecord(_ record: StoredRecord) throws
-    /// Adds an index entry.
-    func addEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws
+    /// Adds index entries; those that are there already stay.
+    func addEntries(_ entries: [IndexEntry], in zone: RowID<StoredZone>) throws
     /// Removes an index entry if it is there.
     func removeEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws
     /// Removes every entry of an index in an environment.
@@ -129,4 +129,11 @@ public protocol StorageWriter: StorageReader {
     func restoreSnapshot(_ container: String, _ name: String) throws
     /// Removes a snapshot if it is there.
     func removeSnapshot(_ container: String, _ name: String) throws
+}
+
+extension StorageWriter {
+    /// Adds an index entry.
+    public func addEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws {
+        try addEntries([entry], in: zone)
+    }
 }

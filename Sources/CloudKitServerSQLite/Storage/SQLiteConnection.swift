@@ -20,8 +20,13 @@ struct SQLiteConnection {
 
     /// Runs a statement.
     func run(_ sql: String, _ arguments: [Argument] = []) throws {
+        try run(sql, StatementArguments(arguments))
+    }
+
+    /// Runs a statement whose values are in SQLite's form already.
+    func run(_ sql: String, _ arguments: StatementArguments) throws {
         let statement = try database.cachedStatement(sql: sql)
-        statement.setUncheckedArguments(StatementArguments(arguments))
+        statement.setUncheckedArguments(arguments)
         try statement.execute()
     }
 

@@ -1,4 +1,4 @@
-import CloudKitServerCore
+public import CloudKitServerCore
 import CloudKitWire
 import Foundation
 
@@ -10,7 +10,7 @@ public struct ConformanceArea: Sendable, CustomStringConvertible {
     let isShared: Bool
     let schema: String?
     let environment: ServiceEnvironment
-    let configuration: ServiceConfiguration
+    public let configuration: ServiceConfiguration
     /// What happens before the rows.
     let given: [JSON]
 
