@@ -33,6 +33,7 @@ public final class CloudService: Sendable {
     let rotation = TokenRotation()
     let callers = CallerCache()
     let waiters = PushWaiters()
+    private let throttle: RequestThrottle?
     private let sealCache = Mutex<TokenSeal?>(nil)
 
     /// Makes a service over its storage; nothing is read before the first request.
@@ -48,6 +49,7 @@ public final class CloudService: Sendable {
         self.configuration = configuration
         self.clock = clock
         self.randomness = randomness
+        throttle = configuration.requestRate.map(RequestThrottle.init)
     }
 
     /// Answers one request; asset bytes go through `receiveAsset` and `openAsset`.
@@ -65,6 +67,7 @@ public final class CloudService: Sendable {
         }
         var response: ServiceResponse
         do {
+            try throttle?.admit(call)
             response = ok(try await answer(call, endpoint))
         } catch {
             response = failure(error)

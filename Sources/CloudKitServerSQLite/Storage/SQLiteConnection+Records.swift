@@ -107,6 +107,10 @@ extension SQLiteConnection {
         try run("DELETE FROM reference WHERE source = ?", [source.rawValue])
     }
 
+    func holdsAsset(_ checksum: Data) throws -> Bool {
+        try first("SELECT 1 FROM asset WHERE checksum = ? LIMIT 1", [checksum]) { _ in true } ?? false
+    }
+
     func setAssets(_ checksums: [Data], of record: RowID<StoredRecord>) throws {
         try run("DELETE FROM asset WHERE record = ?", [record.rawValue])
         for checksum in checksums {
