@@ -75,18 +75,18 @@ struct CourierTests {
         try await TestServer.run { server in
             try await subscribe(server)
             var urls: [String] = []
-            for _ in 0..<40 { urls.append(try await listen(server)) }
+            for _ in 0..<6 { urls.append(try await listen(server)) }
             let names = try await withThrowingTaskGroup(of: String?.self) { group in
                 for url in urls {
                     group.addTask {
                         try await server.send(url, method: "GET").body.ck.met.sid.text
                     }
                 }
-                await waiters(server, 40)
+                await waiters(server, 6)
                 _ = try await server.save([TestCloud.note("create", "a")])
                 return try await group.reduce(into: [String?]()) { $0.append($1) }
             }
-            #expect(names == Array(repeating: "d", count: 40))
+            #expect(names == Array(repeating: "d", count: 6))
         }
     }
 

@@ -1,6 +1,7 @@
 import CloudKitWebClient
 import CloudKitWire
 import Foundation
+import Support
 import Testing
 
 @Suite("The web client")

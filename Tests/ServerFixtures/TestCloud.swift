@@ -64,8 +64,15 @@ public struct TestCloud: Sendable {
         )
     }
 
-    public func addUser(_ name: String = "Ada Lovelace") async throws -> User {
-        let user = try await service.addUser(container: Self.container, name: name)
+    public func addUser(
+        _ name: String = "Ada Lovelace",
+        emailAddress: String? = nil
+    ) async throws -> User {
+        let user = try await service.addUser(
+            container: Self.container,
+            name: name,
+            emailAddress: emailAddress
+        )
         let token = try await service.addWebAuthToken(
             user: user,
             apiToken: apiToken,

@@ -29,6 +29,18 @@ extension CloudServer {
         public var courierSeconds: Double
         /// The service's own configuration.
         public var service: ServiceConfiguration
+        /// The key for the routes of operators and tests; nil makes a new one at each start.
+        ///
+        /// A server that does not listen on loopback has these routes only where a key is given.
+        public var administrationKey: String?
+        /// Whether those routes can move the clock forward; for tests.
+        public var hasVirtualClock = false
+        /// What goes wrong on purpose from the start; for tests.
+        public var faults: FaultPlan?
+        /// How many requests the journal keeps.
+        public var journalCapacity = 1000
+        /// Is told of each request after it was answered, for a person who watches.
+        public var watcher: (@Sendable (JournalEntry) -> Void)?
 
         /// Makes a configuration; without arguments, a server in memory on a free loopback port.
         public init(

@@ -32,7 +32,7 @@ final class CallerCache: Sendable {
         entries.withLock { $0[key].flatMap { $0.ends > now ? $0 : nil } }
     }
 
-    /// Forgets everybody, so that what changed about them is seen at once.
+    /// Forgets all callers, so that what changed about them is seen at once.
     func removeAll() { entries.withLock { $0.removeAll() } }
 
     /// Keeps a caller.

@@ -9,7 +9,10 @@ import Foundation
 extension CloudService {
     /// `records/modify`: changes records, one commit for each zone.
     func modifyRecords(_ call: Call) async throws -> Data {
-        let request = try call.message(ModifyRecordsRequest.self)
+        let request = try call.message(
+            ModifyRecordsRequest.self,
+            common: ModifyRecordsRequest.init(common:)
+        )
         try checkCount(request.operations.count, "operations")
         let batches = try batches(of: request)
         let links = try await links(call.request.baseURL, now: call.now)

@@ -20,6 +20,8 @@ struct RecordCommit {
     /// The number of the zone's newest change so far.
     var sequence: Int64
     let permissions: RecordPermissions
+    /// The indexes of types, as the schema was before the batch.
+    var steadyKeys: [String: IndexKeys] = [:]
     /// The shares saved so far, by the names of their roots.
     var newShares: [String: String] = [:]
     /// What was done so far, in order.
@@ -91,6 +93,7 @@ struct RecordCommit {
     }
 
     private mutating func apply(_ item: RecordBatch.Item) throws -> RecordOutcome {
+        if let failure = call.faults.failures[item.position] { throw failure }
         if let problem = NameRules.recordName(item.name) {
             throw RecordFailure(.badRequest, problem)
         }

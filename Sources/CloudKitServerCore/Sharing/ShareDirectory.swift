@@ -92,7 +92,9 @@ struct ShareDirectory {
         )
     }
 
-    private func members(_ zone: RowID<StoredZone>) -> String { "shareMember/\(zone.rawValue)" }
+    private func members(_ zone: RowID<StoredZone>) -> String {
+        "shareMember/\(environment.rawValue)/\(zone.rawValue)"
+    }
 
     /// The users who have ever accepted a share of a zone.
     func members(

@@ -49,6 +49,8 @@ public protocol StorageReader {
     ) throws -> StoredDatabase?
     /// A database by its row.
     func database(_ id: RowID<StoredDatabase>) throws -> StoredDatabase?
+    /// All databases of an environment, by row.
+    func databases(_ environment: RowID<StoredEnvironment>) throws -> [StoredDatabase]
     /// A zone by name, also a deleted one.
     func zone(_ database: RowID<StoredDatabase>, name: String) throws -> StoredZone?
     /// A zone by its row, also a deleted one.
@@ -91,7 +93,7 @@ public protocol StorageReader {
         _ kind: StoredReference.Kind
     ) throws -> Int
 
-    /// Whether a record holds the asset of a checksum.
+    /// Whether a record, or one in a snapshot, holds the asset of a checksum.
     func holdsAsset(_ checksum: Data) throws -> Bool
 
     // MARK: Indexes
@@ -100,4 +102,9 @@ public protocol StorageReader {
     func entries(_ scan: IndexScan) throws -> [IndexEntry]
     /// The number of entries that a scan would answer, counted no further than its limit.
     func entryCount(_ scan: IndexScan) throws -> Int
+
+    // MARK: Snapshots
+
+    /// The snapshots of a container, by name.
+    func snapshots(_ container: String) throws -> [StoredSnapshot]
 }

@@ -76,7 +76,7 @@ struct TokenSeal: Sendable {
 }
 
 /// Whether two values are equal, found out in a time that does not tell where they differ.
-func isEqualInConstantTime(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+package func isEqualInConstantTime(_ first: [UInt8], _ second: [UInt8]) -> Bool {
     guard first.count == second.count else { return false }
     return zip(first, second).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
 }

@@ -108,7 +108,11 @@ extension SQLiteConnection {
     }
 
     func holdsAsset(_ checksum: Data) throws -> Bool {
-        try first("SELECT 1 FROM asset WHERE checksum = ? LIMIT 1", [checksum]) { _ in true } ?? false
+        for table in ["asset"] + (try snapshotTables(of: "asset")) {
+            let sql = "SELECT 1 FROM \(table) WHERE checksum = ? LIMIT 1"
+            if try first(sql, [checksum], { _ in true }) == true { return true }
+        }
+        return false
     }
 
     func setAssets(_ checksums: [Data], of record: RowID<StoredRecord>) throws {

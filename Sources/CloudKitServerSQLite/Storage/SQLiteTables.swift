@@ -15,6 +15,9 @@ enum SQLiteTables {
         migrator.registerMigration("zone lives and sizes") { database in
             try database.execute(sql: zoneColumns)
         }
+        migrator.registerMigration("snapshots") { database in
+            try database.execute(sql: snapshots)
+        }
         return migrator
     }
 
@@ -66,7 +69,8 @@ enum SQLiteTables {
         CREATE UNIQUE INDEX pushBySlot ON push (queue, slot) WHERE slot IS NOT NULL;
         """
 
-    // An owner of 0 is nobody: NULLs would not be unique.
+    // An owner of 0 is nobody: NULLs would not be unique. Change tokens name a zone by its row, so the
+    // row of a zone that is gone is never used again.
     private static let zones = """
         CREATE TABLE database (
             id INTEGER PRIMARY KEY,
@@ -77,7 +81,7 @@ enum SQLiteTables {
             UNIQUE (environment, owner)
         );
         CREATE TABLE zone (
-            id INTEGER PRIMARY KEY,
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             database INTEGER NOT NULL,
             name TEXT NOT NULL,
             incarnation INTEGER NOT NULL,
@@ -137,5 +141,17 @@ enum SQLiteTables {
             PRIMARY KEY (checksum, record)
         ) WITHOUT ROWID;
         CREATE INDEX assetByRecord ON asset (record);
+        """
+
+    // What a snapshot has is in tables of its own, which are made with it: see
+    // SQLiteConnection+Snapshots.
+    private static let snapshots = """
+        CREATE TABLE snapshot (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            container TEXT NOT NULL,
+            name TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            UNIQUE (container, name)
+        );
         """
 }
