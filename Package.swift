@@ -60,6 +60,7 @@ let package = Package(
             name: "NestedCloudKitCodable",
             targets: ["NestedCloudKitCodable", "NestedCKCodable"]
         ),
+        .library(name: "CloudKitStore", targets: ["CloudKitStore"]),
         .library(name: "CloudKitWebClient", targets: ["CloudKitWebClient"]),
         .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
         .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
@@ -129,6 +130,9 @@ let package = Package(
         // Rank 5: the API of NestedCloudKitCodable, under both of its module names.
         .target(name: "NestedCloudKitCodable", dependencies: [cloudKit, "CloudKitCodable"]),
         .target(name: "NestedCKCodable", dependencies: ["NestedCloudKitCodable"]),
+
+        // Rank 5: the offline-first store.
+        .target(name: "CloudKitStore", dependencies: [cloudKit, coreLocation, grdb]),
 
         // Rank 5: a whole cloud in the test's own process.
         .target(
@@ -232,6 +236,14 @@ let package = Package(
             dependencies: [
                 cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
                 crypto,
+            ]
+        ),
+
+        .testTarget(
+            name: "CloudKitStoreTests",
+            dependencies: [
+                cloudKit, coreLocation, "CloudKitExtras", "CloudKitStore", "CloudKitTesting",
+                "CloudKitWebClient", "Support", grdb,
             ]
         ),
 
