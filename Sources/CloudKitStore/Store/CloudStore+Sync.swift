@@ -57,6 +57,7 @@ extension CloudStore {
                 // should be sent again.
             }
             try await checkBlocks(delegate)
+            if let error = delegate.state.withLock({ $0.unanswered }) { throw error }
             if delegate.state.withLock({ $0.needsFetch }) { try await engine.fetchChanges() }
             let after = try await file.progress()
             if after.first == 0 || after == before { return }

@@ -128,6 +128,8 @@ extension StoreDelegate {
             state.summary.saved += event.savedRecords.count
             state.summary.deleted += event.deletedRecordIDs.count
             state.isOverQuota = result.isOverQuota
+            let errors = event.failedRecordSaves.map(\.error) + event.failedRecordDeletes.values
+            state.unanswered = errors.first(where: Acknowledgements.isUnanswered)
             if result.wasTooLarge { state.batchLimit = max(1, count / 2) }
         }
         for reason in result.setAside { configuration.onEvent(.setAside(reason: reason)) }

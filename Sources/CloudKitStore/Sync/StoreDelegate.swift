@@ -18,6 +18,8 @@ final class StoreDelegate: CKSyncEngineDelegate {
         var isOverQuota = false
         /// Whether a record that was to be deleted has changed on the server.
         var needsFetch = false
+        /// The error of a request that nobody answered.
+        var unanswered: CKError?
         /// What the file said against an event.
         var failure: (any Error)?
         /// Whether the fetch under way saw records that were known, and so goes over everything.
@@ -81,6 +83,7 @@ final class StoreDelegate: CKSyncEngineDelegate {
             configuration.onEvent(.started)
             state.withLock {
                 $0.attempted = []
+                $0.unanswered = nil
                 $0.isOverQuota = false
             }
         case .sentRecordZoneChanges(let event): try await sent(event, engine)

@@ -76,6 +76,12 @@ struct Device {
         try await database.read { try String.fetchOne($0, sql: sql) }
     }
 
+    /// Waits until a query gives a number.
+    func wait(_ sql: String, for number: Int) async throws {
+        let observation = ValueObservation.tracking { try Int.fetchOne($0, sql: sql) }
+        for try await found in observation.values(in: database) where found == number { return }
+    }
+
     /// All rows of the tables as text, one per line.
     func rows(_ tables: [String] = ["folder", "note"]) async throws -> [String] {
         try await database.read { database in
