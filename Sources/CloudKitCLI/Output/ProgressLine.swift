@@ -25,7 +25,7 @@ package final class ProgressLine: Sendable {
         guard isNews else { return }
         let text = Self.text(label, percent: percent)
         let line = isTerminal ? "\r\(text)\(percent == 100 ? "\n" : "")" : "\(text)\n"
-        FileHandle.standardError.write(Data(line.utf8))
+        try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 
     /// Draws how far a call has come while it runs, and the full bar when it succeeds.
