@@ -258,8 +258,8 @@ let package = Package(
         .testTarget(
             name: "SnippetTests",
             dependencies: [
-                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
-                "CloudKitWebClient",
+                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitStore",
+                "CloudKitTesting", "CloudKitWebClient", grdb,
             ]
         ),
     ],

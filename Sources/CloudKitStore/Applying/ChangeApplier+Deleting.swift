@@ -27,7 +27,9 @@ extension ChangeApplier {
             return try known.delete(database)
         }
         let base = try known.baseFields()
-        let plan = planner(table, edited: Set(entry?.changed.keys ?? [:].keys)).plan(
+        let isBlind = mapping.defect == .forgetsEditedRows
+        let edited = isBlind ? [] : Set(entry?.changed.keys ?? [:].keys)
+        let plan = planner(table, edited: edited).plan(
             base: base.filter { table.byField[$0.key] != nil },
             local: MergeVersion(fields: try mapping.fields(existing, table)),
             remote: nil
@@ -133,8 +135,9 @@ extension ChangeApplier {
 
     // MARK: At the end of a fetch
 
-    /// Deletes rows that waited for others to leave them. One that is still referred to is needed
-    /// here, so it is made again.
+    /// Deletes rows that waited for others to leave them.
+    ///
+    /// One that is still referred to is needed here, so it is made again.
     mutating func finishDeletions() throws {
         for known in try KnownRecord.fetchAll(database, where: "goes <> 0") {
             guard let key = known.key, let table = catalog[key.table],

@@ -11,7 +11,8 @@ extension ChangeApplier {
         stamp: () -> RecordStamp
     ) throws {
         guard let version = known.sentVersion else { return }
-        if (stamp().versions[clock.device] ?? 0) >= version {
+        let isThere = (stamp().versions[clock.device] ?? 0) >= version
+        if isThere, mapping.defect != .ignoresStamp {
             try acknowledge(&known, &entry)
         } else {
             known.sent = nil
@@ -23,8 +24,12 @@ extension ChangeApplier {
     /// Makes what was sent the base, and clears from the outbox exactly that.
     func acknowledge(_ known: inout KnownRecord, _ entry: inout OutboxEntry?) throws {
         guard let sent = try known.sentFields() else { return }
-        known.base = FieldCoding.data(try known.baseFields().merging(sent) { _, sent in sent })
-        if var pending = entry, pending.version == known.sentEntry, !pending.isDeleted {
+        if mapping.defect != .keepsOldBase {
+            known.base = FieldCoding.data(try known.baseFields().merging(sent) { _, sent in sent })
+        }
+        if var pending = entry, !pending.isDeleted,
+            pending.version == known.sentEntry || mapping.defect == .acknowledgesTooMuch
+        {
             for field in sent.keys { pending.changed[field] = nil }
             if pending.changed.isEmpty {
                 try pending.clear(database)

@@ -124,7 +124,7 @@ struct ChangeApplier {
         let existing = try rows.row(key, table)
         let base = isNew ? nil : try known.baseFields()
         let plan: MergePlan
-        if entry == nil {
+        if entry == nil || mapping.defect == .overwritesEdits {
             let row = existing == nil ? fields : Self.following(fields, base)
             plan = MergePlan(row: row, sending: .nothing)
         } else {
@@ -151,8 +151,9 @@ struct ChangeApplier {
         )
     }
 
-    /// The fields of a row without edits: the server's, with those that are gone cleared. A field
-    /// that nobody ever set leaves its column alone.
+    /// The fields of a row without edits: the server's, with those that are gone cleared.
+    ///
+    /// A field that nobody ever set leaves its column alone.
     private static func following(
         _ fields: [String: StoreValue],
         _ base: [String: StoreValue]?
@@ -184,7 +185,8 @@ struct ChangeApplier {
             }
         }
         return planner(table, edited: Set(entry?.changed.keys ?? [:].keys)).plan(
-            base: base?.filter { table.byField[$0.key] != nil },
+            base: mapping.defect == .mergesWithoutBase
+                ? nil : base?.filter { table.byField[$0.key] != nil },
             local: local,
             remote: version
         )

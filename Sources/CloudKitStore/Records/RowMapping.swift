@@ -6,6 +6,8 @@ import GRDB
 /// Between rows, fields and records.
 struct RowMapping: Sendable {
     let catalog: TableCatalog
+    /// A mistake that a test put in; it goes where rows go.
+    var defect: StoreDefect?
 
     // MARK: Rows
 
@@ -27,7 +29,8 @@ struct RowMapping: Sendable {
         case .null: return .null
         case .int64(let number):
             return .reference(try RowKey(table: name, text: String(number)).recordName(target))
-        case .string(let text): return .reference(try RowKey(table: name, text: text).recordName(target))
+        case .string(let text):
+            return .reference(try RowKey(table: name, text: text).recordName(target))
         case .blob(let data):
             return .reference(
                 try RowKey(table: name, text: Hexadecimal.text(data)).recordName(target)
@@ -103,7 +106,9 @@ struct RowMapping: Sendable {
         case let asset as CKAsset:
             guard let file = asset.fileURL,
                 let data = try? Data(contentsOf: file, options: .mappedIfSafe)
-            else { throw UnreadableAsset(description: "the asset of the field '\(name)' has no file") }
+            else {
+                throw UnreadableAsset(description: "the asset of the field '\(name)' has no file")
+            }
             return .asset(AssetDigest(data))
         case let location as CLLocation:
             return .location(

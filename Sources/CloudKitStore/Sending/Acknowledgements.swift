@@ -67,6 +67,7 @@ struct Acknowledgements {
         if error.code == .serverRecordChanged {
             // The server's record tells whether it is our own save, whose answer was lost.
             guard let server = error.serverRecord else { return }
+            if mapping.defect == .dropsConflicts { try entry?.clear(database) }
             return try applier.apply([RemoteRecord(server, mapping)])
         }
         known.sent = nil

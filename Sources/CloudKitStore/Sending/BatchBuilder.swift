@@ -43,6 +43,8 @@ struct BatchBuilder {
     /// - Parameters:
     ///   - limit: The most records in it.
     ///   - attempted: The versions that were sent in this round already.
+    /// - Returns: The batch; an empty one when there is nothing more.
+    /// - Throws: An error of the database.
     mutating func next(limit: Int, except attempted: Set<Int64>) throws -> OutgoingBatch {
         var deletions: [OutboxEntry] = []
         var last: Int64 = 0

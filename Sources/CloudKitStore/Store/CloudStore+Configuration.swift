@@ -20,8 +20,7 @@ extension CloudStore {
         public var subscriptionID: CKSubscription.ID?
         /// Whether the store syncs by itself: after each save, and when the server tells of changes.
         public var syncsAutomatically = true
-        /// Says whether there is a connection; asked before each request. An app can also pause the
-        /// store with it.
+        /// Says whether there is a connection; asked before each sync and each batch.
         public var isConnected: @Sendable () -> Bool = { true }
         /// When another device deleted the zone.
         public var whenZoneIsDeleted = ZoneLoss.deleteSynced
@@ -33,6 +32,9 @@ extension CloudStore {
         public var batchLimit = 200
         /// Hears of every event, after the store has handled it.
         public var onEvent: @Sendable (StoreEvent) -> Void = { _ in }
+
+        /// A mistake that a test puts in.
+        package var defect: StoreDefect?
 
         /// Makes a configuration with the defaults.
         public init() {}

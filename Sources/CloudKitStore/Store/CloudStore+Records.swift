@@ -65,7 +65,8 @@ extension CloudStore {
     /// - Throws: A ``CloudStoreError`` for a table that is not synced, a `CKError`, or an error of
     ///   the database.
     @discardableResult
-    public func downloadAssets(in table: String, keys: [String]? = nil) async throws -> [RowChange] {
+    public func downloadAssets(in table: String, keys: [String]? = nil) async throws -> [RowChange]
+    {
         let schema = try schema(table)
         let columns = schema.columns.filter { $0.form == .asset }
         guard !columns.isEmpty else { return [] }

@@ -28,12 +28,13 @@ extension CloudStore {
         var tags: [String: String] = [:]
         var token: CKServerChangeToken?
         while true {
-            let page: (
-                modificationResultsByID: [CKRecord.ID: Result<
-                    CKDatabase.RecordZoneChange.Modification, any Error
-                >], deletions: [CKDatabase.RecordZoneChange.Deletion],
-                changeToken: CKServerChangeToken, moreComing: Bool
-            )
+            let page:
+                (
+                    modificationResultsByID: [CKRecord.ID: Result<
+                        CKDatabase.RecordZoneChange.Modification, any Error
+                    >], deletions: [CKDatabase.RecordZoneChange.Deletion],
+                    changeToken: CKServerChangeToken, moreComing: Bool
+                )
             do {
                 page = try await database.recordZoneChanges(
                     inZoneWith: file.zoneID,

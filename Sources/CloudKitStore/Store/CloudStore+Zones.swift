@@ -3,8 +3,9 @@ import GRDB
 import Synchronization
 
 extension CloudStore {
-    /// Deletes the zone, with all records, from the server. The rows stay, and nothing is sent until
-    /// ``uploadEverything()``.
+    /// Deletes the zone, with all records, from the server.
+    ///
+    /// The rows stay, and nothing is sent until ``uploadEverything()``.
     ///
     /// - Throws: A `CKError`, or an error of the database.
     public func destroyZone() async throws {
@@ -57,8 +58,9 @@ extension CloudStore {
         try await start()
     }
 
-    /// Fetches everything from the beginning. Unsent edits stay, and rows that were deleted
-    /// elsewhere are found.
+    /// Fetches everything from the beginning.
+    ///
+    /// Unsent edits stay, and rows that were deleted elsewhere are found.
     ///
     /// - Throws: An error of the database.
     public func refetchEverything() async throws {

@@ -60,7 +60,7 @@ public final class CloudStore: Sendable {
         }
         file = StoreFile(
             writer: database,
-            mapping: RowMapping(catalog: catalog),
+            mapping: RowMapping(catalog: catalog, defect: configuration.defect),
             zoneID: CKRecordZone.ID(zoneName: configuration.zoneName)
         )
         self.database = container.privateCloudDatabase
@@ -71,13 +71,10 @@ public final class CloudStore: Sendable {
     }
 
     deinit {
-        let engine = state.withLock { state in
-            state.observation?.cancel()
-            for stream in state.streams.values { stream.finish() }
-            defer { state.engine = nil }
-            return state.engine
-        }
-        _ = engine
+        // Released outside the lock.
+        let last = state.withLock { exchange(&$0, with: State()) }
+        last.observation?.cancel()
+        for stream in last.streams.values { stream.finish() }
         try? FileManager.default.removeItem(at: folder)
     }
 
@@ -104,17 +101,17 @@ public final class CloudStore: Sendable {
         state.withLock { $0.observation = observation }
     }
 
-    /// Stops syncing until the next start. Changes are noted all the while.
+    /// Stops syncing until the next start; changes are noted all the while.
     public func stop() async {
-        let engine = state.withLock { state in
-            state.observation?.cancel()
-            state.observation = nil
+        let (engine, observation) = state.withLock { state in
             defer {
                 state.engine = nil
                 state.delegate = nil
+                state.observation = nil
             }
-            return state.engine
+            return (state.engine, state.observation)
         }
+        observation?.cancel()
         await engine?.cancelOperations()
     }
 
@@ -166,7 +163,9 @@ public final class CloudStore: Sendable {
 
     // MARK: Changes
 
-    /// The rows that the server changes here, as they change. Each call makes a stream of its own.
+    /// The rows that the server changes here, as they change.
+    ///
+    /// Each call makes a stream of its own.
     public var changes: AsyncStream<RowChange> {
         let (stream, continuation) = AsyncStream<RowChange>.makeStream()
         let id = state.withLock { state in

@@ -13,7 +13,10 @@ extension StoreDelegate {
         }
         // A sweep that a crash interrupted goes on.
         let sweeps = try await file.writer.read { database in
-            try Bool.fetchOne(database, sql: "SELECT sweeps OR engine IS NULL FROM cloudkit_control")
+            try Bool.fetchOne(
+                database,
+                sql: "SELECT sweeps OR engine IS NULL FROM cloudkit_control"
+            )
         }
         state.withLock { $0.sweeps = sweeps ?? true }
     }
@@ -22,6 +25,7 @@ extension StoreDelegate {
         let mapping = file.mapping
         var rest = event.modifications.map(\.record)
             .filter { $0.recordID.zoneID == file.zoneID && !($0 is CKShare) }[...]
+        if mapping.defect == .keepsTokenOnly, rest.count > 2 { return }
         while !rest.isEmpty {
             let records = rest.prefix(Self.transactionLimit).map { RemoteRecord($0, mapping) }
             rest = rest.dropFirst(Self.transactionLimit)
@@ -42,7 +46,7 @@ extension StoreDelegate {
     }
 
     private func delete(_ names: [String]) async throws {
-        guard !names.isEmpty else { return }
+        guard !names.isEmpty, file.mapping.defect != .ignoresDeletions else { return }
         let changes = try await file.apply { database, mapping in
             var applier = try ChangeApplier(database, mapping)
             try applier.delete(names)

@@ -22,6 +22,8 @@ extension StoreDelegate {
         _ engine: CKSyncEngine
     ) async throws -> CKSyncEngine.RecordZoneChangeBatch? {
         while try await mayAsk(engine) {
+            // Before the outbox is read: a write that comes after it sets the hint again.
+            engine.state.hasPendingUntrackedChanges = false
             let (attempted, limit) = state.withLock { ($0.attempted, $0.batchLimit) }
             let outgoing = try await file.writer.write { [file, folder] database in
                 var builder = try BatchBuilder(
@@ -32,10 +34,7 @@ extension StoreDelegate {
                 )
                 return try builder.next(limit: limit, except: attempted)
             }
-            guard !outgoing.isEmpty else {
-                engine.state.hasPendingUntrackedChanges = false
-                return nil
-            }
+            guard !outgoing.isEmpty else { return nil }
             state.withLock { state in
                 state.attempted.formUnion(outgoing.entries.values.map(\.version))
                 state.entries = outgoing.entries
@@ -122,18 +121,24 @@ extension StoreDelegate {
             }
             return answers.result
         }
+        if state.withLock({ $0.unanswered }) != nil {
+            engine.state.hasPendingUntrackedChanges = true
+        }
         for file in files { try? FileManager.default.removeItem(at: file) }
         took(result.changes)
         state.withLock { state in
             state.summary.saved += event.savedRecords.count
             state.summary.deleted += event.deletedRecordIDs.count
             state.isOverQuota = result.isOverQuota
+            // What nobody answered is tried again, as the engine does with its own list.
             let errors = event.failedRecordSaves.map(\.error) + event.failedRecordDeletes.values
             state.unanswered = errors.first(where: Acknowledgements.isUnanswered)
             if result.wasTooLarge { state.batchLimit = max(1, count / 2) }
         }
         for reason in result.setAside { configuration.onEvent(.setAside(reason: reason)) }
         if result.isOverQuota { configuration.onEvent(.quotaExceeded) }
-        if result.needsZone { try await zoneDeleted(result.userDeletedZone ? .purged : nil, engine) }
+        if result.needsZone {
+            try await zoneDeleted(result.userDeletedZone ? .purged : nil, engine)
+        }
     }
 }

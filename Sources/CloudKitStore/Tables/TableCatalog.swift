@@ -16,7 +16,9 @@ struct TableCatalog: Sendable {
         ranks = Dictionary(tables.enumerated().map { ($1.name, $0) }) { first, _ in first }
         var children: [String: [(child: String, key: ForeignKey)]] = [:]
         for table in tables {
-            for key in table.foreignKeys { children[key.parent, default: []].append((table.name, key)) }
+            for key in table.foreignKeys {
+                children[key.parent, default: []].append((table.name, key))
+            }
         }
         foreignKeysByParent = children
     }
@@ -66,7 +68,9 @@ struct TableCatalog: Sendable {
         while !rest.isEmpty {
             let next =
                 rest.firstIndex { table in
-                    table.foreignKeys.allSatisfy { $0.parent == table.name || placed.contains($0.parent) }
+                    table.foreignKeys.allSatisfy {
+                        $0.parent == table.name || placed.contains($0.parent)
+                    }
                 } ?? 0
             let table = rest.remove(at: next)
             placed.insert(table.name)

@@ -106,7 +106,12 @@ struct TableReader {
             let deletion = ForeignKey.Deletion(rawValue: row["on_delete"]) ?? .noAction
             var key =
                 keys[id]
-                ?? ForeignKey(columns: [], parent: row["table"], parentColumns: [], deletion: deletion)
+                ?? ForeignKey(
+                    columns: [],
+                    parent: row["table"],
+                    parentColumns: [],
+                    deletion: deletion
+                )
             key.columns.append(row["from"])
             if let column: String = row["to"] { key.parentColumns.append(column) }
             keys[id] = key

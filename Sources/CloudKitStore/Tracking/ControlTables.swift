@@ -2,7 +2,7 @@ import GRDB
 
 /// The tables that the store keeps beside the app's, in the same file, under one prefix.
 enum ControlTables {
-    /// The version of these tables. A file of a newer version is left alone.
+    /// The version of these tables; a file of a newer version is left alone.
     static let version = 1
 
     /// The wall clock in microseconds, or what a test says it is.

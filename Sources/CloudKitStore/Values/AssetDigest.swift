@@ -13,8 +13,10 @@ public struct AssetDigest: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// Makes the digest of bytes: FNV-1a over 64 bits. It tells versions of one value apart; it is
-    /// no protection against someone who wants two to look alike.
+    /// Makes the digest of bytes: FNV-1a over 64 bits.
+    ///
+    /// It tells versions of one value apart; it is no protection against someone who wants two to
+    /// look alike.
     public init(_ bytes: Data) {
         var digest: UInt64 = 0xcbf2_9ce4_8422_2325
         bytes.withUnsafeBytes { buffer in

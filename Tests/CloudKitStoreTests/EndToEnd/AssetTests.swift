@@ -11,7 +11,7 @@ struct AssetTests {
         CREATE TABLE photo (id TEXT PRIMARY KEY NOT NULL, title TEXT, small BLOB, large BLOB)
         """
     private static let tables: [SyncedTable] = [
-        .table("photo", assets: ["small": .withRow, "large": .onDemand]),
+        .table("photo", assets: ["small": .withRow, "large": .onDemand])
     ]
 
     private func withPhoto(
@@ -63,7 +63,10 @@ struct AssetTests {
                 [Data(repeating: 3, count: 10)]
             )
             try await settle(phone, laptop)
-            #expect(try await laptop.value("SELECT hex(small) FROM photo") == String(repeating: "03", count: 10))
+            #expect(
+                try await laptop.value("SELECT hex(small) FROM photo")
+                    == String(repeating: "03", count: 10)
+            )
             #expect(try await laptop.store.downloadAssets(in: "photo").isEmpty)
             let record = try await laptop.cloud.record(for: Device.id("photo:p"))
             #expect(!record.allKeys().contains("large"))

@@ -11,10 +11,11 @@ import Testing
 struct InterruptionTests {
     /// A phone whose way into the cloud is scripted, and a laptop.
     private func withScript(
-        _ body: @Sendable (
-            _ phone: Device, _ laptop: Device, _ transport: ScriptedTransport,
-            _ reopen: @Sendable () async throws -> Device
-        ) async throws -> Void
+        _ body:
+            @Sendable (
+                _ phone: Device, _ laptop: Device, _ transport: InterruptedTransport,
+                _ reopen: @Sendable () async throws -> Device
+            ) async throws -> Void
     ) async throws {
         try await CloudFixture.inProcess.run { cloud in
             let user = try await cloud.addUser()

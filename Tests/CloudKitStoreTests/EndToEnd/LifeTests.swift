@@ -31,7 +31,9 @@ struct LifeTests {
             try await phone.store.destroyZone()
             await #expect(throws: CloudStoreError.self) { try await phone.store.sync() }
             #expect(try await phone.store.status.obstacle == .zoneDestroyed)
-            #expect(try await phone.cloud.allRecordZones().allSatisfy { $0.zoneID != Device.zoneID })
+            #expect(
+                try await phone.cloud.allRecordZones().allSatisfy { $0.zoneID != Device.zoneID }
+            )
             #expect(try await phone.rows().count == 1)
             try await phone.store.uploadEverything()
             try await settle(phone, laptop)
@@ -69,15 +71,21 @@ struct LifeTests {
     @Test("Fetching everything again finds what was deleted elsewhere, and keeps unsent edits")
     func refetch() async throws {
         try await withTwoDevices { phone, laptop, _ in
-            try await phone.run("INSERT INTO note (id, title) VALUES ('a', 'A'), ('b', 'B'), ('c', 'C')")
+            try await phone.run(
+                "INSERT INTO note (id, title) VALUES ('a', 'A'), ('b', 'B'), ('c', 'C')"
+            )
             try await settle(phone, laptop)
             try await laptop.run("DELETE FROM note WHERE id <> 'c'")
             try await laptop.store.sync()
             try await phone.run("UPDATE note SET body = 'unsent' WHERE id = 'b'")
             try await phone.store.refetchEverything()
             try await settle(phone, laptop)
-            #expect(try await phone.value("SELECT group_concat(id) FROM (SELECT id FROM note "
-                + "ORDER BY id)") == "b,c")
+            #expect(
+                try await phone.value(
+                    "SELECT group_concat(id) FROM (SELECT id FROM note "
+                        + "ORDER BY id)"
+                ) == "b,c"
+            )
             #expect(try await phone.rows() == laptop.rows())
         }
     }
@@ -147,7 +155,9 @@ struct LifeTests {
     @Test("Verifying finds what no trigger saw, and repairs it")
     func verify() async throws {
         try await withTwoDevices { phone, laptop, _ in
-            try await phone.run("INSERT INTO note (id, title) VALUES ('a', 'A'), ('b', 'B'), ('c', 'C')")
+            try await phone.run(
+                "INSERT INTO note (id, title) VALUES ('a', 'A'), ('b', 'B'), ('c', 'C')"
+            )
             try await settle(phone, laptop)
             #expect(try await phone.store.verify().compared == 3)
             #expect(try await phone.store.verify().differences.isEmpty)
@@ -165,8 +175,12 @@ struct LifeTests {
             try await settle(phone, laptop)
             #expect(try await phone.store.verify().differences.isEmpty)
             #expect(try await phone.rows() == laptop.rows())
-            #expect(try await laptop.value("SELECT group_concat(title) FROM (SELECT title FROM "
-                + "note ORDER BY id)") == "unnoted,B,C")
+            #expect(
+                try await laptop.value(
+                    "SELECT group_concat(title) FROM (SELECT title FROM "
+                        + "note ORDER BY id)"
+                ) == "unnoted,B,C"
+            )
         }
     }
 

@@ -16,10 +16,11 @@ struct UpgradeTests {
         """
 
     private func withVersions(
-        _ body: @Sendable (
-            _ old: Device, _ new: Device,
-            _ upgrade: @Sendable ([SyncedTable], String) async throws -> Device
-        ) async throws -> Void
+        _ body:
+            @Sendable (
+                _ old: Device, _ new: Device,
+                _ upgrade: @Sendable ([SyncedTable], String) async throws -> Device
+            ) async throws -> Void
     ) async throws {
         try await CloudFixture.inProcess.run { cloud in
             let user = try await cloud.addUser()
@@ -129,8 +130,10 @@ struct UpgradeTests {
             )
             try await settle(upgraded, new)
             #expect(
-                try await new.value("SELECT group_concat(title) FROM (SELECT title FROM note "
-                    + "ORDER BY id)") == "A2,B,C,D"
+                try await new.value(
+                    "SELECT group_concat(title) FROM (SELECT title FROM note "
+                        + "ORDER BY id)"
+                ) == "A2,B,C,D"
             )
             #expect(try await upgraded.value("SELECT count(*) FROM note") == "4")
         }

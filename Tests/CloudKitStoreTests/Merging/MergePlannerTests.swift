@@ -53,7 +53,8 @@ struct MergePlannerTests {
         }
 
         /// The plan; the device's name goes with the side, as it does with the edits.
-        func plan(_ rule: MergeRule, _ deletion: DeletionRule, isSwapped: Bool = false) -> MergePlan {
+        func plan(_ rule: MergeRule, _ deletion: DeletionRule, isSwapped: Bool = false) -> MergePlan
+        {
             let planner = MergePlanner(
                 edited: isEdited ? ["f"] : [],
                 deletion: deletion

@@ -23,7 +23,7 @@ struct TypeTests {
                 "s": .secondsSince1970, "list": .list, "numbers": .list, "place": .location,
                 "dec": .decimal,
             ]
-        ),
+        )
     ]
 
     @Test("Values come back as they were", arguments: CloudFixture.allCases)
@@ -76,7 +76,10 @@ struct TypeTests {
     @Test("A key that is too long for a record name is set aside with the reason")
     func longKey() async throws {
         try await withTwoDevices { phone, laptop, _ in
-            try await phone.run("INSERT INTO note (id) VALUES (?)", [String(repeating: "k", count: 300)])
+            try await phone.run(
+                "INSERT INTO note (id) VALUES (?)",
+                [String(repeating: "k", count: 300)]
+            )
             try await phone.run("INSERT INTO note (id) VALUES ('short')")
             try await settle(phone, laptop)
             #expect(try await laptop.rows().count == 1)

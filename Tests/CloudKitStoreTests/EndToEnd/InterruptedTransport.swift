@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// A way into a cloud that does with a request what a test says.
-final class ScriptedTransport: Transport {
+final class InterruptedTransport: Transport {
     enum Fault: Sendable {
         /// The request does not arrive.
         case cut
@@ -88,13 +88,13 @@ final class ScriptedTransport: Transport {
 
 /// Keeps the transport that a device was made with.
 final class TransportHolder: Sendable {
-    private let held = Mutex<ScriptedTransport?>(nil)
+    private let held = Mutex<InterruptedTransport?>(nil)
 
     func wrap(_ base: any Transport) -> any Transport {
-        let transport = ScriptedTransport(base)
+        let transport = InterruptedTransport(base)
         held.withLock { $0 = transport }
         return transport
     }
 
-    var transport: ScriptedTransport { held.withLock { $0! } }
+    var transport: InterruptedTransport { held.withLock { $0! } }
 }
