@@ -61,6 +61,7 @@ let package = Package(
             name: "NestedCloudKitCodable",
             targets: ["NestedCloudKitCodable", "NestedCKCodable"]
         ),
+        .library(name: "CloudKitStore", targets: ["CloudKitStore"]),
         .library(name: "CloudKitWebClient", targets: ["CloudKitWebClient"]),
         .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
         .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
@@ -131,6 +132,9 @@ let package = Package(
         // Rank 5: the API of NestedCloudKitCodable, under both of its module names.
         .target(name: "NestedCloudKitCodable", dependencies: [cloudKit, "CloudKitCodable"]),
         .target(name: "NestedCKCodable", dependencies: ["NestedCloudKitCodable"]),
+
+        // Rank 5: the offline-first store.
+        .target(name: "CloudKitStore", dependencies: [cloudKit, coreLocation, grdb]),
 
         // Rank 5: a whole cloud in the test's own process.
         .target(
@@ -248,13 +252,21 @@ let package = Package(
             ]
         ),
 
+        .testTarget(
+            name: "CloudKitStoreTests",
+            dependencies: [
+                cloudKit, coreLocation, "CloudKitExtras", "CloudKitStore", "CloudKitTesting",
+                "CloudKitWebClient", "Support", grdb,
+            ]
+        ),
+
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
         .testTarget(
             name: "SnippetTests",
             dependencies: [
-                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
-                "CloudKitWebClient",
+                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitStore",
+                "CloudKitTesting", "CloudKitWebClient", grdb,
             ]
         ),
     ],
