@@ -26,7 +26,12 @@ public enum WireJSON {
         _ type: Message.Type,
         from data: Data
     ) throws -> Message {
-        try JSONDecoder().decode(type, from: data)
+        if let readable = type as? any JSONReadable.Type,
+            let message = JSONReader.read(readable, from: data) as? Message
+        {
+            return message
+        }
+        return try JSONDecoder().decode(type, from: data)
     }
 
     /// What a decoding error says, with the place in the message: "operations[3].record.fields.due:

@@ -11,6 +11,10 @@ final class FaultyTransport: Transport {
         case lost
         /// The service answers that it is busy.
         case throttled
+        /// The service does not know the user any more.
+        case unauthenticated
+        /// Nothing happens to this one.
+        case pass
     }
 
     private let base: any Transport
@@ -33,7 +37,7 @@ final class FaultyTransport: Transport {
             return faults.remove(at: place).fault
         }
         switch fault {
-        case nil: return try await base.send(request)
+        case nil, .pass: return try await base.send(request)
         case .cut: throw TransportError(.broken, message: "cut")
         case .lost:
             _ = try await base.send(request)
@@ -41,6 +45,10 @@ final class FaultyTransport: Transport {
         case .throttled:
             let body = #"{"serverErrorCode":"THROTTLED","reason":"busy","retryAfter":1,"uuid":"u"}"#
             return TransportResponse(status: 429, body: Data(body.utf8))
+        case .unauthenticated:
+            let body =
+                #"{"serverErrorCode":"AUTHENTICATION_FAILED","reason":"no session","uuid":"u"}"#
+            return TransportResponse(status: 401, body: Data(body.utf8))
         }
     }
 
