@@ -2,9 +2,9 @@ import CloudKitWire
 import Foundation
 import Testing
 
-/// Messages with many records are read by a reader of their own. `JSONDecoder` is the judge of it:
-/// on any bytes both say the same.
-@Suite("Reading messages with records")
+/// Answers with many records are read by a reader of their own. `JSONDecoder` is the judge of it: on
+/// any bytes both say the same.
+@Suite("Reading answers with records")
 struct RecordReadingTests {
     private static func record(_ name: String) -> WireRecord {
         var record = WireRecord(

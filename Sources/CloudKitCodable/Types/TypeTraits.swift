@@ -1,7 +1,10 @@
 import Synchronization
 
-/// What the coders ask of a type, found out once.
-struct TypeTraits: Sendable {
+/// What the coders ask of a type, found out once: asking for a conformance costs more than storing
+/// a value.
+struct TypeTraits: @unchecked Sendable {
+    // @unchecked Sendable because its properties are constants, a type among them.
+
     /// What the type is as a field.
     let kind: FieldKind
 
@@ -10,6 +13,9 @@ struct TypeTraits: Sendable {
 
     /// Whether its values say themselves which record they are.
     let isRepresentable: Bool
+
+    /// The type as a model's; nil when it is none.
+    let model: (any CloudKitModel.Type)?
 
     private static let known = Mutex<[ObjectIdentifier: TypeTraits]>([:])
 
@@ -20,7 +26,8 @@ struct TypeTraits: Sendable {
         let traits = TypeTraits(
             kind: FieldKind.classify(type),
             name: String(describing: type),
-            isRepresentable: type is any CloudKitRecordRepresentable.Type
+            isRepresentable: type is any CloudKitRecordRepresentable.Type,
+            model: type as? any CloudKitModel.Type
         )
         known.withLock { $0[identifier] = traits }
         return traits

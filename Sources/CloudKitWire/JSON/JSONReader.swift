@@ -4,317 +4,262 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads JSON straight from bytes, for the messages that carry many records.
+/// Reads JSON straight from bytes, for the requests and answers that come most often.
 ///
-/// It reads the common forms and gives up on everything else: bytes that are no JSON, keys that come
-/// twice, numbers out of range, values of another type than their tag says. Whoever uses it then asks
-/// `JSONDecoder`, which reads the rest, or says what is wrong and where. So this reader only has to be
-/// right about what it accepts.
+/// It knows the common forms and gives up on all others, those that are no JSON included. The
+/// caller then decodes with Foundation, which decides, and finds the words for what is wrong. So
+/// the reader may be narrow, but what it accepts must mean the same there.
 struct JSONReader {
-    /// Something that this reader leaves to `JSONDecoder`.
-    struct Unusual: Error {}
+    /// Thrown for what the reader does not know.
+    struct GaveUp: Error {}
 
-    /// A key as it stands in the bytes, between its quotes.
-    struct Key {
-        fileprivate let bytes: UnsafeBufferPointer<UInt8>
-
-        static func == (key: Key, name: StaticString) -> Bool {
-            guard key.bytes.count == name.utf8CodeUnitCount else { return false }
-            let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-            return key.bytes.elementsEqual(name)
-        }
-    }
-
-    /// Nesting that is still read.
+    /// Nesting that is still read, so that no message can exhaust the stack.
     private static let deepest = 64
 
-    private let bytes: UnsafeBufferPointer<UInt8>
-    private var place = 0
+    private let bytes: [UInt8]
     private var depth = 0
+    /// The next byte.
+    private(set) var place = 0
 
-    /// Reads a whole message; nil for one that only `JSONDecoder` can judge.
-    static func read<Message: JSONReadable>(_ type: Message.Type, from data: Data) -> Message? {
-        data.withUnsafeBytes { raw in
-            raw.withMemoryRebound(to: UInt8.self) { bytes in
-                var reader = JSONReader(bytes: bytes)
-                guard let message = try? Message(json: &reader), reader.isAtEnd else { return nil }
-                return message
+    init(_ data: Data) {
+        bytes = Array(data)
+    }
+
+    /// Goes back to a place that was passed.
+    mutating func go(to place: Int) { self.place = place }
+
+    /// The first byte of the next value or mark, behind spaces.
+    mutating func peek() throws(GaveUp) -> UInt8 {
+        while place < bytes.count {
+            switch bytes[place] {
+            case 0x20, 0x0A, 0x0D, 0x09: place += 1
+            default: return bytes[place]
             }
         }
+        throw GaveUp()
     }
 
-    private init(bytes: UnsafeBufferPointer<UInt8>) {
-        self.bytes = bytes
+    /// Takes one mark, such as a comma, when it comes next.
+    mutating func take(_ mark: Unicode.Scalar) throws(GaveUp) -> Bool {
+        guard try peek() == UInt8(ascii: mark) else { return false }
+        place += 1
+        return true
     }
 
-    // MARK: Structure
+    private mutating func expect(_ mark: Unicode.Scalar) throws(GaveUp) {
+        guard try take(mark) else { throw GaveUp() }
+    }
 
-    /// Reads an object, member by member; each call must read the member's value.
-    mutating func object(
-        _ member: (Key, inout JSONReader) throws(Unusual) -> Void
-    ) throws(Unusual) {
-        try open(UInt8(ascii: "{"))
-        if !accept(UInt8(ascii: "}")) {
-            repeat {
-                let key = Key(bytes: try plainString())
-                try expect(UInt8(ascii: ":"))
-                try member(key, &self)
-            } while accept(UInt8(ascii: ","))
-            try expect(UInt8(ascii: "}"))
+    /// Makes sure that nothing but spaces is left.
+    mutating func end() throws(GaveUp) {
+        while place < bytes.count {
+            guard [0x20, 0x0A, 0x0D, 0x09].contains(bytes[place]) else { throw GaveUp() }
+            place += 1
         }
-        depth -= 1
+    }
+
+    /// Reads an object, member by member.
+    ///
+    /// - Parameter member: Reads one value; must leave the reader behind it.
+    mutating func object(
+        _ member: (inout JSONReader, String) throws(GaveUp) -> Void
+    ) throws(GaveUp) {
+        try expect("{")
+        try enter()
+        defer { depth -= 1 }
+        if try take("}") { return }
+        while true {
+            guard try peek() == UInt8(ascii: "\"") else { throw GaveUp() }
+            let key = try string()
+            try expect(":")
+            try member(&self, key)
+            if try take("}") { return }
+            try expect(",")
+        }
     }
 
     /// Reads an array, element by element.
-    mutating func array<Element>(
-        _ element: (inout JSONReader) throws(Unusual) -> Element
-    ) throws(Unusual) -> [Element] {
-        try open(UInt8(ascii: "["))
-        var elements: [Element] = []
-        if !accept(UInt8(ascii: "]")) {
-            repeat { elements.append(try element(&self)) } while accept(UInt8(ascii: ","))
-            try expect(UInt8(ascii: "]"))
+    mutating func array(_ element: (inout JSONReader) throws(GaveUp) -> Void) throws(GaveUp) {
+        try expect("[")
+        try enter()
+        defer { depth -= 1 }
+        if try take("]") { return }
+        while true {
+            try element(&self)
+            if try take("]") { return }
+            try expect(",")
         }
-        depth -= 1
-        return elements
     }
 
-    /// Sets a member that may be null and must not come twice.
-    mutating func set<Value>(
-        _ member: inout Value?,
-        _ value: (inout JSONReader) throws(Unusual) -> Value
-    ) throws(Unusual) {
-        guard member == nil else { throw Unusual() }
-        if !acceptNull() { member = try value(&self) }
+    private mutating func enter() throws(GaveUp) {
+        depth += 1
+        guard depth <= Self.deepest else { throw GaveUp() }
     }
 
-    /// The rest of an optional type's value.
-    func required<Value>(_ value: Value?) throws(Unusual) -> Value {
-        guard let value else { throw Unusual() }
-        return value
+    /// Takes `null` when it comes next.
+    mutating func null() throws(GaveUp) -> Bool {
+        guard try peek() == UInt8(ascii: "n") else { return false }
+        try literal("null")
+        return true
     }
 
-    /// Passes a value over, and gives a reader that stands before it.
-    mutating func skip() throws(Unusual) -> JSONReader {
-        let before = self
-        switch peek() {
-        case UInt8(ascii: "{"):
-            try object { _, json throws(Unusual) in _ = try json.skip() }
-        case UInt8(ascii: "["): _ = try array { json throws(Unusual) in _ = try json.skip() }
-        case UInt8(ascii: "\""): try skipString()
-        case UInt8(ascii: "t"), UInt8(ascii: "f"): _ = try bool()
-        case UInt8(ascii: "n"): guard acceptNull() else { throw Unusual() }
-        default: _ = try number()
-        }
-        return before
+    mutating func bool() throws(GaveUp) -> Bool {
+        let isTrue = try peek() == UInt8(ascii: "t")
+        try literal(isTrue ? "true" : "false")
+        return isTrue
     }
 
-    // MARK: Scalars
-
-    mutating func bool() throws(Unusual) -> Bool {
-        if accept("true") { return true }
-        if accept("false") { return false }
-        throw Unusual()
+    private mutating func literal(_ word: StaticString) throws(GaveUp) {
+        let end = place + word.utf8CodeUnitCount
+        guard end <= bytes.count,
+            word.withUTF8Buffer({ $0.elementsEqual(bytes[place..<end]) })
+        else { throw GaveUp() }
+        place = end
     }
 
-    mutating func acceptNull() -> Bool { accept("null") }
-
-    mutating func integer() throws(Unusual) -> Int64 {
-        let text = try number()
-        var digits = text[...]
-        let isNegative = digits.first == UInt8(ascii: "-")
-        if isNegative { digits = digits.dropFirst() }
-        // Eighteen digits always fit.
-        guard digits.count <= 18 else { throw Unusual() }
-        var value: Int64 = 0
-        for byte in digits {
-            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { throw Unusual() }
-            value = value * 10 + Int64(byte - UInt8(ascii: "0"))
-        }
-        return isNegative ? -value : value
-    }
-
-    mutating func double() throws(Unusual) -> Double {
-        guard let value = Double(String(decoding: try number(), as: UTF8.self)), value.isFinite
-        else { throw Unusual() }
-        return value
-    }
-
-    /// The bytes of a number, by JSON's grammar.
-    private mutating func number() throws(Unusual) -> UnsafeBufferPointer<UInt8> {
-        skipSpace()
-        let start = place
-        if current == UInt8(ascii: "-") { place += 1 }
-        let first = current
-        let whole = skipDigits()
-        guard whole > 0, whole == 1 || first != UInt8(ascii: "0") else { throw Unusual() }
-        if current == UInt8(ascii: ".") {
-            place += 1
-            guard skipDigits() > 0 else { throw Unusual() }
-        }
-        if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
-            place += 1
-            if current == UInt8(ascii: "-") || current == UInt8(ascii: "+") { place += 1 }
-            guard skipDigits() > 0 else { throw Unusual() }
-        }
-        return UnsafeBufferPointer(rebasing: bytes[start..<place])
-    }
-
-    private mutating func skipDigits() -> Int {
-        let start = place
-        while let byte = current, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
-            place += 1
-        }
-        return place - start
-    }
-
-    // MARK: Strings
-
-    mutating func string() throws(Unusual) -> String {
-        let start = place
-        if let plain = try? plainString() { return try Self.text(plain) }
-        place = start
-        return try escapedString()
-    }
-
-    /// A key as text.
-    func text(_ key: Key) throws(Unusual) -> String { try Self.text(key.bytes) }
-
-    private static func text(_ bytes: UnsafeBufferPointer<UInt8>) throws(Unusual) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw Unusual() }
-        return text
-    }
-
-    /// The bytes of a string without escapes.
-    private mutating func plainString() throws(Unusual) -> UnsafeBufferPointer<UInt8> {
-        try expect(UInt8(ascii: "\""))
+    /// Reads a string; gives up on escapes other than of one character.
+    mutating func string() throws(GaveUp) -> String {
+        try expect("\"")
         let start = place
         while place < bytes.count {
             let byte = bytes[place]
             if byte == UInt8(ascii: "\"") {
-                place += 1
-                return UnsafeBufferPointer(rebasing: bytes[start..<place - 1])
+                defer { place += 1 }
+                return try text(bytes[start..<place])
             }
-            if byte == UInt8(ascii: "\\") || byte < 0x20 { throw Unusual() }
+            if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
+            guard byte >= 0x20 else { throw GaveUp() }
             place += 1
         }
-        throw Unusual()
+        throw GaveUp()
     }
 
-    private mutating func skipString() throws(Unusual) {
-        let start = place
-        if (try? plainString()) != nil { return }
-        place = start
-        _ = try escapedString()
-    }
-
-    private mutating func escapedString() throws(Unusual) -> String {
-        try expect(UInt8(ascii: "\""))
-        var text: [UInt8] = []
+    private mutating func escapedString(from start: Int) throws(GaveUp) -> String {
+        var contents = Array(bytes[start..<place])
         while place < bytes.count {
             let byte = bytes[place]
             place += 1
             switch byte {
-            case UInt8(ascii: "\""): return try text.withUnsafeBufferPointer(Self.validated)
-            case UInt8(ascii: "\\"): try escape(into: &text)
-            case 0..<0x20: throw Unusual()
-            default: text.append(byte)
+            case UInt8(ascii: "\""): return try text(contents[...])
+            case UInt8(ascii: "\\"):
+                guard place < bytes.count, let meant = Self.meaning(ofEscape: bytes[place]) else {
+                    throw GaveUp()
+                }
+                contents.append(meant)
+                place += 1
+            case 0..<0x20: throw GaveUp()
+            default: contents.append(byte)
             }
         }
-        throw Unusual()
+        throw GaveUp()
     }
 
-    private static func validated(
-        _ bytes: UnsafeBufferPointer<UInt8>
-    ) throws(Unusual) -> String { try text(bytes) }
-
-    private mutating func escape(into text: inout [UInt8]) throws(Unusual) {
-        let byte = try required(current)
-        place += 1
+    private static func meaning(ofEscape byte: UInt8) -> UInt8? {
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
-        case UInt8(ascii: "n"): text.append(0x0A)
-        case UInt8(ascii: "r"): text.append(0x0D)
-        case UInt8(ascii: "t"): text.append(0x09)
-        case UInt8(ascii: "b"): text.append(0x08)
-        case UInt8(ascii: "f"): text.append(0x0C)
-        case UInt8(ascii: "u"): text.append(contentsOf: try unicodeEscape().utf8)
-        default: throw Unusual()
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): byte
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        default: nil
         }
     }
 
-    private mutating func unicodeEscape() throws(Unusual) -> String {
-        var units = [try codeUnit()]
-        if UTF16.isLeadSurrogate(units[0]) {
-            try expectHere(UInt8(ascii: "\\"))
-            try expectHere(UInt8(ascii: "u"))
-            units.append(try codeUnit())
-        }
-        guard let text = String(validating: units, as: UTF16.self) else { throw Unusual() }
+    private func text(_ bytes: ArraySlice<UInt8>) throws(GaveUp) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw GaveUp() }
         return text
     }
+}
 
-    private mutating func codeUnit() throws(Unusual) -> UInt16 {
-        var unit: UInt16 = 0
-        for _ in 0..<4 {
-            let digit = Character(Unicode.Scalar(try required(current))).hexDigitValue
+extension JSONReader {
+    /// A number as it is written.
+    private struct Number {
+        var text: Substring
+        var isWhole: Bool
+    }
+
+    /// Reads a whole number without a fraction or an exponent.
+    mutating func integer() throws(GaveUp) -> Int64 {
+        let number = try number()
+        guard number.isWhole, let value = Int64(number.text) else { throw GaveUp() }
+        return value
+    }
+
+    /// Reads any number.
+    mutating func double() throws(GaveUp) -> Double {
+        guard let value = Double(try number().text), value.isFinite else { throw GaveUp() }
+        return value
+    }
+
+    /// Reads a number that has a type by itself: whole ones are integers.
+    mutating func numberValue() throws(GaveUp) -> WireValue {
+        let number = try number()
+        if number.isWhole {
+            guard let value = Int64(number.text) else { throw GaveUp() }
+            return .int64(value)
+        }
+        // Foundation takes 2.0 for an integer; it may decide.
+        guard let value = Double(number.text), value.isFinite, value != value.rounded() else {
+            throw GaveUp()
+        }
+        return .double(value)
+    }
+
+    private mutating func number() throws(GaveUp) -> Number {
+        _ = try peek()
+        let start = place
+        if isNext("-") { place += 1 }
+        if isNext("0") { place += 1 } else { try digits() }
+        var isWhole = true
+        if isNext(".") {
             place += 1
-            unit = unit << 4 | UInt16(try required(digit))
+            isWhole = false
+            try digits()
         }
-        return unit
+        if isNext("e") || isNext("E") {
+            place += 1
+            isWhole = false
+            if isNext("+") || isNext("-") { place += 1 }
+            try digits()
+        }
+        let text = String(decoding: bytes[start..<place], as: UTF8.self)
+        return Number(text: text[...], isWhole: isWhole)
     }
 
-    // MARK: Bytes
-
-    private var current: UInt8? { place < bytes.count ? bytes[place] : nil }
-
-    private mutating func peek() -> UInt8? {
-        skipSpace()
-        return current
+    private func isNext(_ mark: Unicode.Scalar) -> Bool {
+        place < bytes.count && bytes[place] == UInt8(ascii: mark)
     }
 
-    private mutating func skipSpace() {
-        while place < bytes.count {
-            switch bytes[place] {
-            case 0x20, 0x0A, 0x0D, 0x09: place += 1
-            default: return
-            }
+    private mutating func digits() throws(GaveUp) {
+        let start = place
+        while place < bytes.count, (0x30...0x39).contains(bytes[place]) { place += 1 }
+        guard place > start else { throw GaveUp() }
+    }
+
+    /// Passes a value of any kind, checking that it is JSON.
+    mutating func skip() throws(GaveUp) {
+        switch try peek() {
+        case UInt8(ascii: "{"):
+            try object { (reader, _) throws(GaveUp) in try reader.skip() }
+        case UInt8(ascii: "["): try array { (reader) throws(GaveUp) in try reader.skip() }
+        case UInt8(ascii: "\""): _ = try string()
+        case UInt8(ascii: "n"): try literal("null")
+        case UInt8(ascii: "t"): try literal("true")
+        case UInt8(ascii: "f"): try literal("false")
+        default: _ = try number()
         }
     }
 
-    private mutating func accept(_ byte: UInt8) -> Bool {
-        guard peek() == byte else { return false }
-        place += 1
-        return true
+    /// Reads a value, or nil for null.
+    mutating func optional<Value>(
+        _ read: (inout JSONReader) throws(GaveUp) -> Value
+    ) throws(GaveUp) -> Value? {
+        try null() ? nil : try read(&self)
     }
 
-    private mutating func accept(_ word: StaticString) -> Bool {
-        guard peek() == word.utf8Start[0], bytes.count - place >= word.utf8CodeUnitCount else {
-            return false
-        }
-        for index in 0..<word.utf8CodeUnitCount
-        where bytes[place + index] != word.utf8Start[index] { return false }
-        place += word.utf8CodeUnitCount
-        return true
-    }
-
-    private mutating func expect(_ byte: UInt8) throws(Unusual) {
-        guard accept(byte) else { throw Unusual() }
-    }
-
-    private mutating func expectHere(_ byte: UInt8) throws(Unusual) {
-        guard current == byte else { throw Unusual() }
-        place += 1
-    }
-
-    private mutating func open(_ bracket: UInt8) throws(Unusual) {
-        try expect(bracket)
-        depth += 1
-        guard depth <= Self.deepest else { throw Unusual() }
-    }
-
-    private var isAtEnd: Bool {
-        var rest = self
-        return rest.peek() == nil
+    /// Reads a list of strings.
+    mutating func strings() throws(GaveUp) -> [String] {
+        var values: [String] = []
+        try array { (reader) throws(GaveUp) in values.append(try reader.string()) }
+        return values
     }
 }

@@ -14,50 +14,56 @@ struct CallTests {
     )
     func operationGroup(_ fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
-            let timeouts = TimeoutLog()
-            let container = try await cloud.device(of: try await cloud.addUser()) {
-                TimedTransport(base: $0, log: timeouts)
-            }
+            let way = ScriptedTransport()
+            let container = try await cloud.device(
+                of: try await cloud.addUser(),
+                transport: way.over
+            )
             let phone = Contacts(container.privateCloudDatabase)
             phone.save(["1": "Ann"])
             // What the engine asks by itself, who is signed in, belongs to no call.
             for await name in phone.names where name == "accountChange" { break }
+            func timeouts(_ call: () async throws -> Void) async throws -> [Double] {
+                let count = way.requests.count
+                try await call()
+                return way.timeouts(after: count)
+            }
             let group = CKOperationGroup()
             group.defaultConfiguration.timeoutIntervalForRequest = 7
-            timeouts.clear()
-            try await phone.engine.sendChanges(.init(operationGroup: group))
-            #expect(Set(timeouts.all) == [7])
-            #expect(timeouts.all.count >= 2)
+            let sending = try await timeouts {
+                try await phone.engine.sendChanges(.init(operationGroup: group))
+            }
+            #expect(Set(sending) == [7] && sending.count >= 2)
 
             let other = CKOperationGroup()
             other.defaultConfiguration.timeoutIntervalForRequest = 8
-            timeouts.clear()
-            try await phone.engine.fetchChanges(.init(operationGroup: other))
-            #expect(Set(timeouts.all) == [8])
-            #expect(timeouts.all.count >= 2)
+            let fetching = try await timeouts {
+                try await phone.engine.fetchChanges(.init(operationGroup: other))
+            }
+            #expect(Set(fetching) == [8] && fetching.count >= 2)
 
-            timeouts.clear()
-            try await phone.engine.fetchChanges()
-            #expect(Set(timeouts.all) == [60])
+            let plain = try await timeouts { try await phone.engine.fetchChanges() }
+            #expect(Set(plain) == [60])
         }
     }
 
     @Test("A call's group reaches the delegate, and the group that it answers holds from then on")
     func groupOfDelegate() async throws {
         try await CloudFixture.inProcess.run { cloud in
-            let timeouts = TimeoutLog()
-            let container = try await cloud.device(of: try await cloud.addUser()) {
-                TimedTransport(base: $0, log: timeouts)
-            }
+            let way = ScriptedTransport()
+            let container = try await cloud.device(
+                of: try await cloud.addUser(),
+                transport: way.over
+            )
             let delegate = Asking()
             let engine = delegate.engine(of: container.privateCloudDatabase)
             try await engine.sendChanges()
-            timeouts.clear()
+            let count = way.requests.count
             let group = CKOperationGroup()
             group.name = "Opening"
             try await engine.fetchChanges(.init(operationGroup: group))
             #expect(delegate.groups == ["Opening"])
-            #expect(Set(timeouts.all) == [9])
+            #expect(Set(way.timeouts(after: count)) == [9])
         }
     }
 
@@ -77,9 +83,21 @@ struct CallTests {
     func cancellation() async throws {
         try await CloudFixture.inProcess.run { cloud in
             let (arrivals, arrive) = AsyncStream<Void>.makeStream()
-            let container = try await cloud.device(of: try await cloud.addUser()) {
-                HoldingTransport(base: $0) { arrive.yield() }
+            let holding = ScriptedTransport { request, _ in
+                guard request.isAbout("records/modify") else { return nil }
+                let (silence, end) = AsyncStream<Never>.makeStream()
+                arrive.yield()
+                await withTaskCancellationHandler {
+                    for await _ in silence {}
+                } onCancel: {
+                    end.finish()
+                }
+                throw TransportError(.cancelled, message: "The request was cancelled")
             }
+            let container = try await cloud.device(
+                of: try await cloud.addUser(),
+                transport: holding.over
+            )
             let phone = Contacts(container.privateCloudDatabase)
             phone.save(["1": "Ann"])
             let call = Task { try await phone.engine.sendChanges() }
@@ -204,74 +222,9 @@ private final class Asking: CKSyncEngineDelegate {
     }
 }
 
-/// The timeouts of requests, in order.
-private final class TimeoutLog: Sendable {
-    private let seconds = Mutex<[Double]>([])
-
-    var all: [Double] { seconds.withLock { $0 } }
-
-    func note(_ value: Double) { seconds.withLock { $0.append(value) } }
-
-    func clear() { seconds.withLock { $0 = [] } }
-}
-
-/// Notes the timeouts of requests about data.
-private struct TimedTransport: Transport {
-    let base: any Transport
-    let log: TimeoutLog
-
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
-        if !request.url.contains("users/caller") { log.note(request.timeout) }
-        return try await base.send(request)
-    }
-
-    func upload(
-        _ file: URL,
-        to url: String,
-        progress: @escaping TransferProgress
-    ) async throws -> TransportResponse {
-        try await base.upload(file, to: url, progress: progress)
-    }
-
-    func download(
-        _ url: String,
-        to file: URL,
-        progress: @escaping TransferProgress
-    ) async throws {
-        try await base.download(url, to: file, progress: progress)
-    }
-}
-
-/// Holds modifications of records back until they are cancelled.
-private struct HoldingTransport: Transport {
-    let base: any Transport
-    let arrived: @Sendable () -> Void
-
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
-        guard request.url.contains("records/modify") else { return try await base.send(request) }
-        let (silence, end) = AsyncStream<Never>.makeStream()
-        arrived()
-        await withTaskCancellationHandler {
-            for await _ in silence {}
-        } onCancel: {
-            end.finish()
-        }
-        throw TransportError(.cancelled, message: "The request was cancelled")
-    }
-
-    func upload(
-        _ file: URL,
-        to url: String,
-        progress: @escaping TransferProgress
-    ) async throws -> TransportResponse {
-        try await base.upload(file, to: url, progress: progress)
-    }
-
-    func download(
-        _ url: String,
-        to file: URL,
-        progress: @escaping TransferProgress
-    ) async throws {
-        try await base.download(url, to: file, progress: progress)
+extension ScriptedTransport {
+    /// The timeouts of the requests about data that came after some others.
+    fileprivate func timeouts(after count: Int) -> [Double] {
+        requests.dropFirst(count).filter { !$0.isAbout("users/caller") }.map(\.timeout)
     }
 }

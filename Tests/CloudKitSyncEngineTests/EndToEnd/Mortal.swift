@@ -30,7 +30,7 @@ struct Mortal: Sendable {
     /// Starts an app from what a former process kept, to end at an event, counted from 0.
     init(
         _ container: CKContainer,
-        _ transport: CutTransport,
+        _ cut: Cut,
         contents: Contacts.Contents = .init(),
         endsAt boundary: Int,
         _ death: Death,
@@ -47,7 +47,7 @@ struct Mortal: Sendable {
             hook(app, event)
             guard app.story.count == boundary + 1 else { return }
             testament.write(app.kept)
-            if death == .atOnce { transport.cut() }
+            if death == .atOnce { cut.make() }
         }
     }
 

@@ -12,14 +12,9 @@ struct RestartTests {
     private func device(
         of user: TestCloud.User,
         _ cloud: Cloud
-    ) async throws -> (CKContainer, CutTransport) {
-        var cut: CutTransport?
-        let container = try await cloud.device(of: user) { base in
-            let transport = CutTransport(base)
-            cut = transport
-            return transport
-        }
-        return (container, try #require(cut))
+    ) async throws -> (CKContainer, Cut) {
+        let cut = Cut()
+        return (try await cloud.device(of: user, transport: cut.over), cut)
     }
 
     /// Sends and fetches until nothing is left to do.
@@ -68,10 +63,10 @@ struct RestartTests {
             laptop.save(["9": "Zed"])
             try await laptop.engine.sendChanges()
 
-            let (container, transport) = try await device(of: ada, cloud)
+            let (container, cut) = try await device(of: ada, cloud)
             let phone = Mortal(
                 container,
-                transport,
+                cut,
                 contents: first.kept,
                 endsAt: boundary,
                 death
@@ -132,10 +127,10 @@ struct RestartTests {
             try await laptop.engine.sendChanges()
             _ = try await database.deleteRecordZone(withID: CKRecordZone.ID(zoneName: "Old"))
 
-            let (container, transport) = try await device(of: ada, cloud)
+            let (container, cut) = try await device(of: ada, cloud)
             let phone = Mortal(
                 container,
-                transport,
+                cut,
                 contents: first.kept,
                 endsAt: boundary,
                 death
@@ -178,10 +173,10 @@ struct RestartTests {
             adas.save(["1": "Ada's friend"])
             try await adas.engine.sendChanges()
 
-            let (container, transport) = try await device(of: ada, cloud)
+            let (container, cut) = try await device(of: ada, cloud)
             let phone = Mortal(
                 container,
-                transport,
+                cut,
                 contents: adas.kept,
                 endsAt: boundary,
                 death,

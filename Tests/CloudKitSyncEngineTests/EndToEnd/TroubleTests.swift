@@ -30,14 +30,14 @@ struct TroubleTests {
     @Test(
         "What one of a batch's requests suffers concerns the records of that request alone",
         arguments: CloudFixture.allCases,
-        [FaultyTransport.Fault.cut, .lost, .throttled]
+        ScriptedTransport.Fault.allCases
     )
-    func partOfBatch(_ fixture: CloudFixture, _ fault: FaultyTransport.Fault) async throws {
+    func partOfBatch(_ fixture: CloudFixture, _ fault: ScriptedTransport.Fault) async throws {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()
             // A batch of 250 goes as requests of 200 and 50: the second one fails.
             let container = try await cloud.device(of: ada) {
-                FaultyTransport($0, [("records/modify", .pass), ("records/modify", fault)])
+                ScriptedTransport.failing("records/modify", fault, after: 1, over: $0)
             }
             let phone = Contacts(container.privateCloudDatabase)
             phone.save(Self.names(250))
@@ -59,7 +59,7 @@ struct TroubleTests {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()
             let container = try await cloud.device(of: ada) {
-                FaultyTransport($0, [("records/modify", .throttled)])
+                ScriptedTransport.failing("records/modify", .throttled, over: $0)
             }
             let phone = Contacts(container.privateCloudDatabase)
             phone.save(["1": "Ann"])
@@ -132,7 +132,7 @@ struct TroubleTests {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()
             let container = try await cloud.device(of: ada) {
-                FaultyTransport($0, [("records/modify", .unauthenticated)])
+                ScriptedTransport.failing("records/modify", .unauthenticated, over: $0)
             }
             let phone = Contacts(container.privateCloudDatabase)
             phone.save(["1": "Ann"])
