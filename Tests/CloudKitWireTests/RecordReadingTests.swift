@@ -2,8 +2,9 @@ import CloudKitWire
 import Foundation
 import Testing
 
-/// Answers with many records are read by a reader of their own. `JSONDecoder` is the judge of it: on
-/// any bytes both say the same.
+/// Answers with many records are read by a reader of their own.
+///
+/// `JSONDecoder` is the judge of it: on any bytes both say the same.
 @Suite("Reading answers with records")
 struct RecordReadingTests {
     private static func record(_ name: String) -> WireRecord {

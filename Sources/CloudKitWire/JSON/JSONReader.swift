@@ -61,6 +61,7 @@ struct JSONReader {
     /// Reads an object, member by member.
     ///
     /// - Parameter member: Reads one value; must leave the reader behind it.
+    /// - Throws: `GaveUp`, and what `member` throws.
     mutating func object(
         _ member: (inout JSONReader, String) throws(GaveUp) -> Void
     ) throws(GaveUp) {

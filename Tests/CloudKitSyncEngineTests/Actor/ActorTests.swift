@@ -36,7 +36,10 @@ struct ActorTests {
         let stage = try await run(seed)
         let apps = stage.devices.map(\.app)
         for app in apps {
-            #expect(app.list == apps[0].list, "seed \(seed): \(stage.trace.joined(separator: "\n"))")
+            #expect(
+                app.list == apps[0].list,
+                "seed \(seed): \(stage.trace.joined(separator: "\n"))"
+            )
             #expect(app.engine.state.pendingRecordZoneChanges.isEmpty)
         }
         #expect(!stage.trace.contains { $0.hasSuffix("never settles") })

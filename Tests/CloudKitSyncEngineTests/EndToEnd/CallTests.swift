@@ -71,7 +71,9 @@ struct CallTests {
     func everyMethod() async throws {
         try await CloudFixture.inProcess.run { cloud in
             let delegate = Asking(awaitsEngine: true)
-            let engine = delegate.engine(of: try await cloud.database(of: try await cloud.addUser()))
+            let engine = delegate.engine(
+                of: try await cloud.database(of: try await cloud.addUser())
+            )
             try await engine.sendChanges()
             try await engine.fetchChanges()
             #expect(delegate.errors.count == 2)

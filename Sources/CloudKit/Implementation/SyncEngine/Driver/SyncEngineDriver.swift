@@ -28,7 +28,8 @@ actor SyncEngineDriver {
 
     /// Carries out actions until the engine is gone.
     func run(_ actions: AsyncStream<SyncEngineAction>) async {
-        accountListener = Task(executorPreference: core.executor) { @concurrent [core, accountChanges] in
+        accountListener = Task(executorPreference: core.executor) {
+            @concurrent [core, accountChanges] in
             for await _ in accountChanges { core.signal(.notice(.accountChanged)) }
         }
         for await action in actions { perform(action) }
@@ -70,7 +71,8 @@ actor SyncEngineDriver {
         _ body:
             @escaping @Sendable (any CKSyncEngineDelegate, CKSyncEngine) async -> SyncEngineSignal
     ) {
-        work = Task(executorPreference: core.executor) { @concurrent [core, weak delegate, weak engine] in
+        work = Task(executorPreference: core.executor) {
+            @concurrent [core, weak delegate, weak engine] in
             guard let delegate, let engine else {
                 core.stop()
                 return
