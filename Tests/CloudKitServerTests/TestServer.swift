@@ -33,10 +33,15 @@ struct TestServer: Sendable {
         _ configuration: CloudServer.Configuration = CloudServer.Configuration(),
         _ test: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
-        let server = try CloudServer(
-            configuration: configuration,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        )
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        try await run(CloudServer(configuration: configuration, logger: logger), test)
+    }
+
+    /// Runs a test against a server that was made, and ends with it.
+    static func run(
+        _ server: CloudServer,
+        _ test: @escaping @Sendable (TestServer) async throws -> Void
+    ) async throws {
         let apiToken = try await server.service.addAPIToken(
             container: container,
             environment: .development
