@@ -61,6 +61,7 @@ let package = Package(
             name: "NestedCloudKitCodable",
             targets: ["NestedCloudKitCodable", "NestedCKCodable"]
         ),
+        .library(name: "CloudKitStore", targets: ["CloudKitStore"]),
         .library(name: "CloudKitWebClient", targets: ["CloudKitWebClient"]),
         .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
         .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
@@ -132,6 +133,9 @@ let package = Package(
         .target(name: "NestedCloudKitCodable", dependencies: [cloudKit, "CloudKitCodable"]),
         .target(name: "NestedCKCodable", dependencies: ["NestedCloudKitCodable"]),
 
+        // Rank 5: the offline-first store.
+        .target(name: "CloudKitStore", dependencies: [cloudKit, coreLocation, grdb]),
+
         // Rank 5: a whole cloud in the test's own process.
         .target(
             name: "CloudKitTesting",
@@ -173,8 +177,8 @@ let package = Package(
         .testTarget(
             name: "CloudKitServerCoreTests",
             dependencies: [
-                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", "ServerFixtures",
-                crypto,
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", "FuzzTargets",
+                "ServerFixtures", crypto,
             ]
         ),
         .testTarget(
@@ -200,6 +204,11 @@ let package = Package(
             name: "ServerFixtures",
             dependencies: ["CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire"],
             path: "Tests/ServerFixtures"
+        ),
+        .target(
+            name: "FuzzTargets",
+            dependencies: ["CloudKitServerCore", "CloudKitWire", "ServerFixtures"],
+            path: "Tests/FuzzTargets"
         ),
         .target(
             name: "StorageConformance",
@@ -243,18 +252,33 @@ let package = Package(
             ]
         ),
 
+        .testTarget(
+            name: "CloudKitStoreTests",
+            dependencies: [
+                cloudKit, coreLocation, "CloudKitExtras", "CloudKitStore", "CloudKitTesting",
+                "CloudKitWebClient", "Support", grdb,
+            ]
+        ),
+
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
         .testTarget(
             name: "SnippetTests",
             dependencies: [
-                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
-                "CloudKitWebClient",
+                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitStore",
+                "CloudKitTesting", "CloudKitWebClient", grdb,
             ]
         ),
     ],
     swiftLanguageModes: [.v6]
 )
+
+// libFuzzer brings the main function, so the executable exists for `Scripts/fuzz` alone.
+if Context.environment["CLOUDKIT_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Sources")
+    )
+}
 
 /// Makes warnings errors in `make test` and `make check`.
 ///

@@ -15,6 +15,11 @@ struct TestServer: Sendable {
     let url: String
     let apiToken: String
     let webToken: String
+    /// The service behind the server; nil when it is in another process.
+    var service: CloudService?
+
+    /// The requests that wait for a notification.
+    var waitingRequests: Int { service?.waitingRequests ?? 0 }
 
     struct Answer: Sendable {
         var status: Int
@@ -50,7 +55,14 @@ struct TestServer: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             let url = try await server.url()
-            try await test(TestServer(url: url, apiToken: apiToken, webToken: webToken))
+            try await test(
+                TestServer(
+                    url: url,
+                    apiToken: apiToken,
+                    webToken: webToken,
+                    service: server.service
+                )
+            )
             group.cancelAll()
             while (try? await group.next()) != nil {}
         }

@@ -117,7 +117,7 @@ struct EngineLifeTests {
 
     @Test(
         "Changes travel by themselves: an edit is sent, a push is answered by a fetch",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: CloudFixture.allCases
     )
     func automatic(_ fixture: CloudFixture) async throws {
@@ -155,7 +155,7 @@ struct EngineLifeTests {
 
     @Test(
         "Another user gets nothing of what was pending, and is announced",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(5))
     )
     func accountSwitch() async throws {
         let cloud = try await TestCloud()

@@ -93,6 +93,7 @@ struct RecordMapping: Sendable {
             }
         }
         wire.parent = record.parent?.wire(owners: owners, home: record.recordID.zoneID)
+        if record.system.removesParent, type != .create { wire.removesParent = true }
         return RecordOperation(type, wire)
     }
 
