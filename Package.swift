@@ -61,6 +61,7 @@ let package = Package(
             name: "NestedCloudKitCodable",
             targets: ["NestedCloudKitCodable", "NestedCKCodable"]
         ),
+        .library(name: "CloudKitStore", targets: ["CloudKitStore"]),
         .library(name: "CloudKitWebClient", targets: ["CloudKitWebClient"]),
         .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
         .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
@@ -132,6 +133,9 @@ let package = Package(
         .target(name: "NestedCloudKitCodable", dependencies: [cloudKit, "CloudKitCodable"]),
         .target(name: "NestedCKCodable", dependencies: ["NestedCloudKitCodable"]),
 
+        // Rank 5: the offline-first store.
+        .target(name: "CloudKitStore", dependencies: [cloudKit, coreLocation, grdb]),
+
         // Rank 5: a whole cloud in the test's own process.
         .target(
             name: "CloudKitTesting",
@@ -188,7 +192,9 @@ let package = Package(
             name: "CloudKitServerTests",
             dependencies: [
                 "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
-                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore, nioHTTP1,
+                "ServerFixtures", "ServerProcess", asyncHTTPClient, crypto, logging, metrics,
+                nioCore,
+                nioHTTP1, nioPosix,
             ]
         ),
 
@@ -225,8 +231,8 @@ let package = Package(
         .target(
             name: "Support",
             dependencies: [
-                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
-                "CloudKitWebClient", logging,
+                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitServerCore",
+                "CloudKitTesting", "CloudKitWebClient", logging,
             ],
             path: "Tests/Support"
         ),
@@ -246,13 +252,21 @@ let package = Package(
             ]
         ),
 
+        .testTarget(
+            name: "CloudKitStoreTests",
+            dependencies: [
+                cloudKit, coreLocation, "CloudKitExtras", "CloudKitStore", "CloudKitTesting",
+                "CloudKitWebClient", "Support", grdb,
+            ]
+        ),
+
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
         .testTarget(
             name: "SnippetTests",
             dependencies: [
-                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
-                "CloudKitWebClient",
+                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitStore",
+                "CloudKitTesting", "CloudKitWebClient", grdb,
             ]
         ),
     ],
