@@ -39,7 +39,7 @@ struct StoreSimulation {
     mutating func run() async throws -> [String] {
         var problems: [String] = []
         let cloud = try await TestCloud()
-        let user = try await cloud.addUser()
+        let user = try await cloud.addUser("Ada")
         var devices: [SimulatedDevice] = []
         for place in 0..<Int.random(in: 2...4, using: &chance) {
             let device = try await SimulatedDevice("d\(place)", cloud, user, defect: defect)
@@ -96,10 +96,11 @@ struct StoreSimulation {
     private mutating func note(
         _ device: SimulatedDevice
     ) async throws -> (id: String, title: String)? {
-        let rows = try await device.database.read {
-            try Row.fetchAll($0, sql: "SELECT id, title FROM note ORDER BY id")
+        let notes = try await device.database.read { database in
+            try Row.fetchAll(database, sql: "SELECT id, title FROM note ORDER BY id")
+                .map { (id: $0["id"] as String, title: $0["title"] as String) }
         }
-        return rows.randomElement(using: &chance).map { ($0["id"], $0["title"]) }
+        return notes.randomElement(using: &chance)
     }
 
     private mutating func newTitle(_ note: String, over old: String?) -> String {
