@@ -2,6 +2,7 @@ import CloudKitServerCore
 import CloudKitWire
 import Hummingbird
 import Logging
+import Metrics
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -15,13 +16,13 @@ struct RequestObserver: Sendable {
     let logger: Logger
     let clock: any ServiceClock
     /// Where measurements go.
-    let series: RequestSeries
+    let metrics: any MetricsFactory
     /// Is told of each request, for a person who watches.
     let watcher: (@Sendable (JournalEntry) -> Void)?
 
     /// Begins with a request.
     func begin(_ request: Request) -> Observation {
-        series.inFlight.increment()
+        Meter(label: "cloudkit_requests_in_flight", factory: metrics).increment()
         return Observation(observer: self, request: request, start: .now, time: clock.milliseconds)
     }
 
@@ -34,7 +35,8 @@ struct RequestObserver: Sendable {
 
         /// Writes down the answer.
         func end(_ answer: FaceAnswer) {
-            observer.series.inFlight.decrement()
+            let metrics = observer.metrics
+            Meter(label: "cloudkit_requests_in_flight", factory: metrics).decrement()
             let path = ServicePath(request.uri.path)
             let endpoint = endpoint(path)
             // What operators do is not what clients do.
@@ -44,13 +46,22 @@ struct RequestObserver: Sendable {
             let size = answer.response.body.contentLength ?? 0
             let problems = answer.service.map(JournalEntry.Problem.all) ?? []
             let code = status >= 400 ? problems.first?.code ?? "" : ""
-            observer.series.record(
-                endpoint,
-                status: status,
-                code: code,
-                nanoseconds: duration.nanoseconds,
-                bytes: size
-            )
+            Counter(
+                label: "cloudkit_requests_total",
+                dimensions: [("endpoint", endpoint), ("status", String(status)), ("code", code)],
+                factory: metrics
+            ).increment()
+            Timer(
+                label: "cloudkit_request_duration_seconds",
+                dimensions: [("endpoint", endpoint)],
+                factory: metrics
+            ).recordNanoseconds(duration.nanoseconds)
+            Recorder(
+                label: "cloudkit_response_bytes",
+                dimensions: [("endpoint", endpoint)],
+                aggregate: true,
+                factory: metrics
+            ).record(size)
             let entry = JournalEntry(
                 id: answer.service?.headers.first { $0.name == "X-Apple-Request-UUID" }?.value
                     ?? "",

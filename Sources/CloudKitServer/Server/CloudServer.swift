@@ -162,9 +162,7 @@ public final class CloudServer: Service {
                     journal: journal,
                     logger: logger,
                     clock: clock,
-                    series: RequestSeries(
-                        MultiplexMetricsHandler(factories: [metrics, MetricsSystem.factory])
-                    ),
+                    metrics: MultiplexMetricsHandler(factories: [metrics, MetricsSystem.factory]),
                     watcher: configuration.watcher
                 )
             ),
