@@ -64,6 +64,7 @@ public enum ServerChild: String, Sendable {
     /// Starts the process, waits for its first correct answer, and ends it.
     ///
     /// - Parameter look: Sees the process before it ends.
+    /// - Throws: `BenchError` when the process does not answer as it should.
     func start(_ look: (Process) throws -> Void = { _ in }) async throws {
         let process = Process()
         process.executableURL = Bundle.main.executableURL
