@@ -11,6 +11,9 @@ struct TypeTraits: Sendable {
     /// Whether its values say themselves which record they are.
     let isRepresentable: Bool
 
+    /// Whether its values write and read their fields themselves.
+    let isMapped: Bool
+
     private static let known = Mutex<[ObjectIdentifier: TypeTraits]>([:])
 
     /// The traits of a type.
@@ -20,7 +23,8 @@ struct TypeTraits: Sendable {
         let traits = TypeTraits(
             kind: FieldKind.classify(type),
             name: String(describing: type),
-            isRepresentable: type is any CloudKitRecordRepresentable.Type
+            isRepresentable: type is any CloudKitRecordRepresentable.Type,
+            isMapped: (type as? any CloudKitMappedModel.Type).map { $0.mappedType == type } ?? false
         )
         known.withLock { $0[identifier] = traits }
         return traits
