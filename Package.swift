@@ -44,6 +44,7 @@ let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioFileSystem: Target.Dependency = .product(name: "_NIOFileSystem", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
@@ -85,6 +86,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -157,7 +159,7 @@ let package = Package(
             name: "CloudKitServer",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", hummingbird,
-                httpTypes, logging, nioCore, serviceLifecycle,
+                httpTypes, logging, metrics, nioCore, serviceLifecycle,
             ]
         ),
 
@@ -179,8 +181,8 @@ let package = Package(
             name: "CloudKitCLI",
             dependencies: [
                 cloudKit, coreLocation, "CloudKitCodable", "CloudKitExtras", "CloudKitServer",
-                "CloudKitServerCore", "CloudKitWebClient", argumentParser, logging,
-                serviceLifecycle, unixSignals,
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWebClient", "CloudKitWire",
+                argumentParser, logging, serviceLifecycle, unixSignals,
             ]
         ),
         .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI", argumentParser]),
@@ -189,7 +191,9 @@ let package = Package(
         .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
         .testTarget(
             name: "CloudKitWebClientTests",
-            dependencies: ["CloudKitWebClient", "CloudKitWire", crypto, nioCore, nioPosix]
+            dependencies: [
+                "CloudKitWebClient", "CloudKitWire", "Support", crypto, nioCore, nioPosix,
+            ]
         ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
         // Users' code, compiled with users' settings: see the end of this file.
@@ -252,7 +256,9 @@ let package = Package(
         ),
         .testTarget(
             name: "CLITests",
-            dependencies: [cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool"]
+            dependencies: [
+                cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool", "CloudKitWebClient",
+            ]
         ),
         .target(
             name: "Support",

@@ -37,31 +37,39 @@ public class CloudKitRecordEncoder {
         if traits.isRepresentable, let represented = value as? any CloudKitRecordRepresentable {
             if let systemFields = represented.cloudKitSystemFields {
                 let record = try self.record(from: systemFields, of: represented)
-                return try encode(value, record, .systemFields, traits, options(value, traits))
+                return try encode(
+                    value,
+                    record,
+                    .systemFields,
+                    traits,
+                    traits.model?.fields.byKey ?? [:]
+                )
             }
             let record = try record(
                 type: represented.cloudKitRecordType,
                 name: represented.cloudKitIdentifier,
                 of: value
             )
-            return try encode(value, record, .none, traits, options(value, traits))
+            return try encode(value, record, .none, traits, traits.model?.fields.byKey ?? [:])
         }
-        if traits.kind == .model, let model = value as? any CloudKitModel {
-            let type = type(of: model)
-            let record = try record(type: type.recordType, name: model.recordName, of: value)
-            return try encode(value, record, .none, traits, type.fields.byKey)
+        if let model = traits.model {
+            let name = name(of: value, model)
+            let record = try record(type: model.recordType, name: name, of: value)
+            return try encode(value, record, .none, traits, model.fields.byKey)
         }
         let record = try record(type: traits.name, name: UUID().uuidString, of: value)
         return try encode(value, record, .none, traits, [:])
     }
 
-    /// What a model says of its properties.
-    private func options(
-        _ value: any Encodable,
-        _ traits: TypeTraits
-    ) -> [String: CloudKitField] {
-        guard traits.kind == .model, let model = value as? any CloudKitModel else { return [:] }
-        return type(of: model).fields.byKey
+    /// The record name of a value whose type is known to be a model's: a cast would cost as much as
+    /// three fields.
+    private func name<Value: Encodable, Model: CloudKitModel>(
+        of value: Value,
+        _ type: Model.Type
+    ) -> String {
+        withUnsafePointer(to: value) { pointer in
+            pointer.withMemoryRebound(to: Model.self, capacity: 1) { $0.pointee.recordName }
+        }
     }
 
     /// The record of archived system fields, if it is of the value's type.
@@ -102,7 +110,7 @@ public class CloudKitRecordEncoder {
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
     public func encode(_ value: any Encodable, onto record: CKRecord) throws {
         let traits = TypeTraits.of(type(of: value))
-        _ = try encode(value, record, .values, traits, options(value, traits))
+        _ = try encode(value, record, .values, traits, traits.model?.fields.byKey ?? [:])
     }
 
     private func encode(

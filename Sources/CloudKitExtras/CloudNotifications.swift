@@ -12,8 +12,9 @@ extension CKContainer {
     /// }
     /// ```
     ///
-    /// Lost connections are made again; what was pushed meanwhile may be lost, as on Apple
-    /// platforms: fetch changes when the sequence starts.
+    /// Lost connections are made again. What was pushed before the sequence started, and a
+    /// notification that a connection was lost with, do not come: fetch changes when the sequence
+    /// starts, and now and then. What this container itself changes is not pushed to it.
     ///
     /// - Parameter clientID: A name under which the service knows this listener again.
     /// - Returns: The notifications, which start with the first iteration.
@@ -44,13 +45,14 @@ public struct CloudNotifications: AsyncSequence, Sendable {
         private static let patience = 10
 
         private let container: CKContainer
-        private let clientID: String?
+        private let clientID: String
         private var place: String?
         private var failures = 0
 
         init(container: CKContainer, clientID: String?) {
             self.container = container
-            self.clientID = clientID
+            // The same place after every interruption, with what was pushed meanwhile.
+            self.clientID = clientID ?? UUID().uuidString
         }
 
         /// Waits for the next notification; nil when the task is cancelled.

@@ -29,6 +29,7 @@ public struct InProcessTransport: Transport {
                 baseURL: Self.url
             )
         )
+        try await Self.wait(response.delivery, bytes: response.body.count, request.timeout)
         return Self.response(response)
     }
 
@@ -57,6 +58,7 @@ public struct InProcessTransport: Transport {
             stream.finish()
         }
         let response = await service.receiveAsset(token: token, body: body)
+        try await Self.wait(response.delivery, bytes: response.body.count, Self.transferTimeout)
         progress(1)
         return Self.response(response)
     }
@@ -73,14 +75,47 @@ public struct InProcessTransport: Transport {
         }
         do {
             var bytes = Data()
-            for try await chunk in try await service.openAsset(token: token).chunks {
-                bytes += chunk
-            }
+            let contents = try await service.openAsset(token: token)
+            let size = Int(contents.size)
+            try await Self.wait(contents.delivery, bytes: size, Self.transferTimeout)
+            for try await chunk in contents.chunks { bytes += chunk }
             try bytes.write(to: file, options: .withoutOverwriting)
+        } catch let error as TransportError {
+            throw error
         } catch {
             throw TransportError(.refused, message: "\(url): \(error)", cause: error)
         }
         progress(1)
+    }
+
+    /// Seconds within which an asset has to travel.
+    private static let transferTimeout = 60.0
+
+    /// Lets an answer take the time that its delivery says.
+    ///
+    /// - Throws: `TransportError` where the answer does not arrive, as over a network.
+    private static func wait(
+        _ delivery: ServiceResponse.Delivery,
+        bytes: Int,
+        _ timeout: Double
+    ) async throws {
+        guard delivery != ServiceResponse.Delivery() else { return }
+        let travel = delivery.bytesPerSecond.map { Double(bytes) / Double($0) } ?? 0
+        let seconds = Double(delivery.delayMilliseconds) / 1000 + travel
+        do {
+            try await Task.sleep(for: .seconds(min(seconds, timeout)))
+        } catch {
+            try checkCancellation()
+        }
+        if seconds > timeout {
+            throw TransportError(.timedOut, message: "The cloud did not answer in time")
+        }
+        switch delivery.end {
+        case .whole: return
+        case .cut(let count) where count >= bytes: return
+        case .cut, .lost:
+            throw TransportError(.broken, message: "The connection to the cloud broke")
+        }
     }
 
     private static func checkCancellation() throws {

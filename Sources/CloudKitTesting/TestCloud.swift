@@ -1,6 +1,6 @@
 public import CloudKit
 import CloudKitExtras
-package import CloudKitServerCore
+public import CloudKitServerCore
 import CloudKitServerSQLite
 public import CloudKitWebClient
 import CloudKitWire
@@ -33,17 +33,38 @@ public struct TestCloud: Sendable {
     /// The service itself.
     package let service: CloudService
 
+    /// The cloud's time: the machine's, until a test moves it forward.
+    public let clock: VirtualClock
+
     private let apiToken: String
 
     /// Makes an empty cloud.
-    public init(containerIdentifier: String = "iCloud.test") async throws {
+    ///
+    /// - Parameters:
+    ///   - containerIdentifier: The container that the cloud serves.
+    ///   - opensContainers: Whether any other container can be used too; each is empty at first.
+    ///   - clock: The cloud's time; one that goes with the machine's unless given.
+    ///   - faults: What goes wrong from the start.
+    /// - Throws: When the cloud's storage fails.
+    public init(
+        containerIdentifier: String = "iCloud.test",
+        opensContainers: Bool = false,
+        clock: VirtualClock? = nil,
+        faults: FaultPlan? = nil
+    ) async throws {
         self.containerIdentifier = containerIdentifier
+        let clock = clock ?? VirtualClock(following: SystemClock())
+        self.clock = clock
+        var configuration = ServiceConfiguration()
+        configuration.opensContainers = opensContainers
         service = CloudService(
             storage: try SQLiteStorage(path: nil),
             assets: try FileAssetStorage.temporary(),
-            clock: SystemClock(),
+            configuration: configuration,
+            clock: clock,
             randomness: SystemRandomness()
         )
+        service.setFaults(faults)
         apiToken = try await service.addAPIToken(
             container: containerIdentifier,
             environment: .development
@@ -61,25 +82,31 @@ public struct TestCloud: Sendable {
     ///
     /// - Parameters:
     ///   - user: Whose device it is.
+    ///   - container: The container, where it is another than the cloud's own; see `opensContainers`.
     ///   - transport: Wraps the way into the cloud, to count, delay or break what goes over it.
     /// - Returns: The device's container.
     /// - Throws: When the cloud's storage fails.
     public func device(
         of user: User?,
+        container: String? = nil,
         transport: (InProcessTransport) -> any Transport = { $0 }
     ) async throws -> CKContainer {
-        CKContainer(client: try await client(of: user, transport: transport))
+        CKContainer(
+            client: try await client(of: user, container: container, transport: transport)
+        )
     }
 
     /// Makes the web client of a device, for tests below Apple's API.
     ///
     /// - Parameters:
     ///   - user: Whose device it is.
+    ///   - container: The container, where it is another than the cloud's own; see `opensContainers`.
     ///   - transport: Wraps the way into the cloud, to count, delay or break what goes over it.
     /// - Returns: The device's client.
     /// - Throws: When the cloud's storage fails.
     public func client(
         of user: User?,
+        container: String? = nil,
         transport: (InProcessTransport) -> any Transport = { $0 }
     ) async throws -> WebClient {
         var webAuthToken: String?
@@ -92,7 +119,7 @@ public struct TestCloud: Sendable {
         }
         return WebClient(
             url: InProcessTransport.url,
-            container: containerIdentifier,
+            container: container ?? containerIdentifier,
             environment: .development,
             credentials: WebCredentials(apiToken: apiToken, webAuthToken: webAuthToken),
             transport: transport(InProcessTransport(service: service))

@@ -31,6 +31,9 @@ public struct WebClient: Sendable {
     public var timeout: Double = 60
     /// Which failed requests are sent again.
     public var repetition = Repetition.never
+    /// The name by which the service knows this client again, so that it does not push to it what
+    /// it changed itself; sent with a user's requests, and nil sends none.
+    public var clientID: String? = UUID().uuidString
     /// What waits between repetitions.
     public var clock: any Clock<Duration> = ContinuousClock()
 
@@ -96,7 +99,8 @@ public struct WebClient: Sendable {
 
     /// A request with the credentials of this moment: a repeated one needs the newest.
     private func request(to path: String, _ body: Data?, query: String) -> TransportRequest {
-        let parameters = [credentials.query, query].filter { !$0.isEmpty }.joined(separator: "&")
+        let parameters = [credentials.query, name, query].filter { !$0.isEmpty }
+            .joined(separator: "&")
         let target = parameters.isEmpty ? path : "\(path)?\(parameters)"
         var request = TransportRequest(
             method: body == nil ? "GET" : "POST",
@@ -107,6 +111,12 @@ public struct WebClient: Sendable {
         )
         if body != nil { request.headers["Content-Type"] = "application/json; charset=utf-8" }
         return request
+    }
+
+    /// The client's name as a parameter, empty where there is none to send.
+    private var name: String {
+        guard let clientID, credentials.webAuthToken != nil else { return "" }
+        return "clientId=" + WebCredentials.escaped(clientID)
     }
 
     private func wait(_ delay: Duration) async throws(WebClientError) {

@@ -7,24 +7,42 @@ struct CommandProcess {
         let status: Int32
         let output: String
         let errors: String
+
+        /// The lines of the output as JSON objects.
+        func objects() throws -> [[String: Any]] {
+            try output.split(separator: "\n").map { line in
+                try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
+            }
+        }
     }
 
     /// The executable beside the test bundle.
     static let executable = URL(fileURLWithPath: CommandLine.arguments[0])
         .deletingLastPathComponent().appendingPathComponent("cloudkit")
 
-    /// Runs the command to its end.
-    static func run(_ arguments: [String]) async throws -> Outcome {
+    /// Runs the command to its end, with no settings but those given.
+    static func run(
+        _ arguments: [String],
+        settings: [String: String] = [:],
+        input: String = ""
+    ) async throws -> Outcome {
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
-        let (output, errors) = (Pipe(), Pipe())
+        process.environment = ProcessInfo.processInfo.environment
+            .filter { !$0.key.hasPrefix("CLOUDKIT_") }
+            .merging(settings) { $1 }
+        let (output, errors, typed) = (Pipe(), Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors
+        process.standardInput = typed
         let ended = AsyncStream<Void> { stream in
             process.terminationHandler = { _ in stream.finish() }
         }
         try process.run()
+        // Fits into the pipe: no test types more than some lines.
+        typed.fileHandleForWriting.write(Data(input.utf8))
+        try typed.fileHandleForWriting.close()
         async let outputText = text(of: output)
         async let errorText = text(of: errors)
         for await _ in ended {}

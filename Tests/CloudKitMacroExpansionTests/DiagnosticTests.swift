@@ -64,8 +64,6 @@ struct DiagnosticTests {
             "another property is the record's name"
         ),
         ("@CloudKitField(.encrypted) @CloudKitField(\"n\") var a: Int", "has one @CloudKitField"),
-        ("@CloudKitField(.encrypted) static var a = 1", "for stored properties"),
-        ("@CloudKitField(.encrypted) var a: Int { 1 }", "for stored properties"),
         ("#if DEBUG\n    var debug: Int\n    #endif", "move the stored property out of the #if"),
         (
             "@CloudKitField(.json) var a: Int; static var fields: CloudKitFields { [:] }",
@@ -91,6 +89,14 @@ struct DiagnosticTests {
         "A declaration that cannot be a record is an error",
         arguments: [
             ("@CloudKitRecord enum Note { case a }", "is for structs and classes"),
+            (
+                "@CloudKitRecord struct Note { @CloudKitField(.encrypted) static var a = 1 }",
+                "for stored properties"
+            ),
+            (
+                "@CloudKitRecord struct Note { @CloudKitField(.encrypted) var a: Int { 1 } }",
+                "for stored properties"
+            ),
             ("@CloudKitRecord actor Note {}", "is for structs and classes"),
             ("@CloudKitRecord struct Note<Text> {}", "Note is generic"),
             ("struct Outer<Text> { @CloudKitRecord struct Note {} }", "Note is generic"),

@@ -20,7 +20,7 @@ struct ExpansionTests {
         )
         #expect(expansion.messages.isEmpty)
         #expect(
-            expansion.text == """
+            expansion.text.drop(while: \.isNewline) == """
                 public struct Note {
                     public var id: UUID
                     public var title: String
@@ -56,6 +56,42 @@ struct ExpansionTests {
                     public enum Fields {
                         public static let id = CloudKitCodable.CloudKitFieldKey(\\Note.id, CodingKeys.id)
                         public static let title = CloudKitCodable.CloudKitFieldKey(\\Note.title, CodingKeys.title)
+                        static let count = CloudKitCodable.CloudKitFieldKey(\\Note.count, CodingKeys.count)
+                        fileprivate static let secret = CloudKitCodable.CloudKitFieldKey(\\Note.secret, CodingKeys.secret)
+                        static let place = CloudKitCodable.CloudKitFieldKey(\\Note.place, CodingKeys.place)
+                    }
+
+                    public static func codingKey(of property: AnyKeyPath) -> (any CodingKey)? {
+                        switch property {
+                        case \\Note.id:
+                            CodingKeys.id
+                        case \\Note.title:
+                            CodingKeys.title
+                        case \\Note.count:
+                            CodingKeys.count
+                        case \\Note.secret:
+                            CodingKeys.secret
+                        case \\Note.place:
+                            CodingKeys.place
+                        default:
+                            nil
+                        }
+                    }
+
+                    public init(fields: inout CloudKitCodable.CloudKitFieldReader) throws {
+                        self.id = try fields.recordName(CodingKeys.id)
+                        self.title = try fields.read(String.self, "title", CodingKeys.title)
+                        self.count = try fields.read(Int.self, "amount", CodingKeys.count)
+                        self.secret = try fields.decode(String?.self, forKey: CodingKeys.secret)
+                        self._place = try fields.read(CloudKitCodable.CloudKitValue<CLLocation?>.self, "place", CodingKeys.place)
+                    }
+
+                    public func writeFields(to fields: inout CloudKitCodable.CloudKitFieldWriter) throws {
+                        try fields.recordName(self.id, CodingKeys.id)
+                        try fields.write(self.title, "title", CodingKeys.title)
+                        try fields.write(self.count, "amount", CodingKeys.count)
+                        try fields.encode(self.secret, forKey: CodingKeys.secret)
+                        try fields.write(self._place, "place", CodingKeys.place)
                     }
                 }
                 """

@@ -1,5 +1,6 @@
 import CloudKitWebClient
 import Foundation
+import Support
 import Synchronization
 import Testing
 
@@ -23,37 +24,6 @@ struct RepetitionTests {
         }
     }
 
-    /// Fails some times, then answers.
-    private final class Failing: Transport {
-        private let failures: Mutex<[Result<TransportResponse, TransportError>]>
-
-        init(_ failures: [Result<TransportResponse, TransportError>]) {
-            self.failures = Mutex(failures)
-        }
-
-        func send(_ request: TransportRequest) async throws -> TransportResponse {
-            let next = failures.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-            return try next?.get()
-                ?? TransportResponse(status: 200, body: Data(#"{"records":[],"zones":[]}"#.utf8))
-        }
-
-        func upload(
-            _ file: URL,
-            to url: String,
-            progress: @escaping TransferProgress
-        ) async throws -> TransportResponse {
-            throw TransportError(.unreachable, message: "")
-        }
-
-        func download(
-            _ url: String,
-            to file: URL,
-            progress: @escaping TransferProgress
-        ) async throws {
-            throw TransportError(.unreachable, message: "")
-        }
-    }
-
     private static let throttled = Result<TransportResponse, TransportError>.success(
         TransportResponse(
             status: 429,
@@ -71,7 +41,10 @@ struct RepetitionTests {
             container: "c",
             environment: .development,
             credentials: WebCredentials(apiToken: "a"),
-            transport: Failing(failures)
+            transport: ScriptedTransport { _, index in
+                index < failures.count
+                    ? try failures[index].get() : .ok(#"{"records":[],"zones":[]}"#)
+            }
         )
         client.repetition = repetition
         client.clock = clock

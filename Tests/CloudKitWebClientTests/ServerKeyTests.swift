@@ -1,43 +1,17 @@
 import CloudKitWebClient
 import Crypto
 import Foundation
-import Synchronization
+import Support
 import Testing
 
 @Suite("Server-to-server keys")
 struct ServerKeyTests {
-    /// Keeps what it was asked to send.
-    private final class Recorder: Transport {
-        let requests = Mutex<[TransportRequest]>([])
-
-        func send(_ request: TransportRequest) async throws -> TransportResponse {
-            requests.withLock { $0.append(request) }
-            return TransportResponse(status: 200, body: Data(#"{"records":[]}"#.utf8))
-        }
-
-        func upload(
-            _ file: URL,
-            to url: String,
-            progress: @escaping TransferProgress
-        ) async throws -> TransportResponse {
-            throw TransportError(.unreachable, message: "")
-        }
-
-        func download(
-            _ url: String,
-            to file: URL,
-            progress: @escaping TransferProgress
-        ) async throws {
-            throw TransportError(.unreachable, message: "")
-        }
-    }
-
     @Test("A request is signed over its date, its body's hash and its target")
     func signature() async throws {
         let privateKey = P256.Signing.PrivateKey()
         let key = try ServerKey(keyID: "abc", privateKeyPEM: privateKey.pemRepresentation)
         #expect(key.publicKeyPEM == privateKey.publicKey.pemRepresentation)
-        let recorder = Recorder()
+        let recorder = ScriptedTransport { _, _ in .ok(#"{"records":[]}"#) }
         let client = WebClient(
             url: "http://cloud.invalid",
             container: "iCloud.test",
@@ -46,7 +20,7 @@ struct ServerKeyTests {
             transport: recorder
         )
         _ = try await client.queryRecords(.init(query: .init(recordType: "Note")), in: .public)
-        let request = try #require(recorder.requests.withLock { $0.first })
+        let request = try #require(recorder.requests.first)
         #expect(
             request.url
                 == "http://cloud.invalid/database/1/iCloud.test/development/public/records/query"

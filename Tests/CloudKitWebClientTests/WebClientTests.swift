@@ -1,6 +1,7 @@
 import CloudKitWebClient
 import CloudKitWire
 import Foundation
+import Support
 import Testing
 
 @Suite("The web client")
@@ -54,7 +55,9 @@ struct WebClientTests {
     @Test("Path, tokens and body stand where the protocol wants them; tokens are percent-encoded")
     func requestForm() async throws {
         let transport = ScriptedTransport { request, _ in try Self.echo(request) }
-        _ = try await Self.client(transport, webAuthToken: "1__a+/=").modifyRecords(
+        var client = Self.client(transport, webAuthToken: "1__a+/=")
+        client.clientID = "phone 1"
+        _ = try await client.modifyRecords(
             ModifyRecordsRequest(operations: Self.operations(1)),
             in: .private
         )
@@ -63,7 +66,7 @@ struct WebClientTests {
         #expect(
             request.url
                 == "http://127.0.0.1:1/database/1/iCloud.test/development/private/records/modify"
-                + "?ckAPIToken=abc&ckWebAuthToken=1__a%2B%2F%3D"
+                + "?ckAPIToken=abc&ckWebAuthToken=1__a%2B%2F%3D&clientId=phone%201"
         )
     }
 
@@ -189,7 +192,8 @@ struct WebClientTests {
                 body: Data(#"{"zones":[]}"#.utf8)
             )
         }
-        let client = Self.client(transport, webAuthToken: "t0")
+        var client = Self.client(transport, webAuthToken: "t0")
+        client.clientID = nil
         _ = try? await client.listZones(in: .private)
         _ = try await client.listZones(in: .private)
         #expect(transport.requests.map { $0.url.suffix(2) } == ["t0", "t1"])

@@ -48,9 +48,10 @@ struct InterruptionTests {
     func cancellation() async throws {
         let cloud = try await TestCloud()
         let (started, start) = AsyncStream<Void>.makeStream()
-        let device = try await cloud.device(of: try await cloud.addUser("Ada")) { base in
-            SilentTransport(base: base) { start.yield() }
-        }
+        let device = try await cloud.device(
+            of: try await cloud.addUser("Ada"),
+            transport: ScriptedTransport.silent { start.yield() }.over
+        )
         let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
         let error = await outcome(
             of: operation,
@@ -64,9 +65,10 @@ struct InterruptionTests {
     @Test("An operation that takes longer than its resource timeout ends with networkFailure")
     func timeout() async throws {
         let cloud = try await TestCloud()
-        let device = try await cloud.device(of: try await cloud.addUser("Ada")) { base in
-            SilentTransport(base: base) {}
-        }
+        let device = try await cloud.device(
+            of: try await cloud.addUser("Ada"),
+            transport: ScriptedTransport.silent().over
+        )
         let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
         operation.configuration.timeoutIntervalForResource = 0.02
         let error = await outcome(of: operation, on: device.privateCloudDatabase)
@@ -77,86 +79,35 @@ struct InterruptionTests {
     @Test("The request timeout of a configuration reaches the transport")
     func requestTimeout() async throws {
         let cloud = try await TestCloud()
-        let timeouts = Timeouts()
-        let device = try await cloud.device(of: try await cloud.addUser("Ada")) { base in
-            RecordingTransport(base: base, timeouts: timeouts)
-        }
+        let transport = ScriptedTransport()
+        let device = try await cloud.device(
+            of: try await cloud.addUser("Ada"),
+            transport: transport.over
+        )
         let configuration = CKOperation.Configuration()
         configuration.timeoutIntervalForRequest = 7
         _ = try await device.privateCloudDatabase.configuredWith(configuration: configuration) {
             try await $0.allRecordZones()
         }
-        #expect(timeouts.all.last == 7)
+        #expect(transport.requests.last?.timeout == 7)
     }
 }
 
-/// Never answers requests about records.
-private struct SilentTransport: Transport {
-    let base: InProcessTransport
-    let started: @Sendable () -> Void
-
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
-        guard request.url.contains("/records/") else { return try await base.send(request) }
-        let (silence, end) = AsyncStream<Never>.makeStream()
-        started()
-        await withTaskCancellationHandler {
-            for await _ in silence {}
-        } onCancel: {
-            end.finish()
+extension ScriptedTransport {
+    /// Never answers requests about records.
+    fileprivate static func silent(
+        _ started: @escaping @Sendable () -> Void = {}
+    ) -> ScriptedTransport {
+        ScriptedTransport { request, _ in
+            guard request.url.contains("/records/") else { return nil }
+            let (silence, end) = AsyncStream<Never>.makeStream()
+            started()
+            await withTaskCancellationHandler {
+                for await _ in silence {}
+            } onCancel: {
+                end.finish()
+            }
+            throw TransportError(.cancelled, message: "The request was cancelled")
         }
-        throw TransportError(.cancelled, message: "The request was cancelled")
-    }
-
-    func upload(
-        _ file: URL,
-        to url: String,
-        progress: @escaping TransferProgress
-    ) async throws -> TransportResponse {
-        try await base.upload(file, to: url, progress: progress)
-    }
-
-    func download(
-        _ url: String,
-        to file: URL,
-        progress: @escaping TransferProgress
-    ) async throws {
-        try await base.download(url, to: file, progress: progress)
-    }
-}
-
-private final class Timeouts: Sendable {
-    private let seconds = Mutex<[Double]>([])
-
-    var all: [Double] { seconds.withLock { $0 } }
-
-    func note(_ value: Double) {
-        seconds.withLock { $0.append(value) }
-    }
-}
-
-/// Notes the timeouts of requests.
-private struct RecordingTransport: Transport {
-    let base: InProcessTransport
-    let timeouts: Timeouts
-
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
-        timeouts.note(request.timeout)
-        return try await base.send(request)
-    }
-
-    func upload(
-        _ file: URL,
-        to url: String,
-        progress: @escaping TransferProgress
-    ) async throws -> TransportResponse {
-        try await base.upload(file, to: url, progress: progress)
-    }
-
-    func download(
-        _ url: String,
-        to file: URL,
-        progress: @escaping TransferProgress
-    ) async throws {
-        try await base.download(url, to: file, progress: progress)
     }
 }

@@ -20,7 +20,7 @@ struct PushTests {
                 container: "iCloud.test",
                 environment: .development,
                 credentials: WebCredentials(apiToken: "a", webAuthToken: "u"),
-                transport: courier
+                transport: courier.transport
             )
         )
         var names: [String] = []
@@ -42,7 +42,7 @@ struct PushTests {
                 container: "iCloud.test",
                 environment: .development,
                 credentials: WebCredentials(apiToken: "a", webAuthToken: "u"),
-                transport: courier
+                transport: courier.transport
             )
         )
         await expectCKError(.permissionFailure) {
@@ -52,7 +52,7 @@ struct PushTests {
 }
 
 /// A web courier with a script.
-private final class Courier: Transport {
+private struct Courier {
     enum Answer {
         case push(String)
         case empty
@@ -60,59 +60,31 @@ private final class Courier: Transport {
         case noise
     }
 
-    private let state: Mutex<(answers: [Answer], tokens: Int)>
-    private let refuses: Bool
+    let transport: ScriptedTransport
 
     init(answers: [Answer], refuses: Bool = false) {
-        state = Mutex((answers, 0))
-        self.refuses = refuses
-    }
-
-    var tokens: Int { state.withLock { $0.tokens } }
-
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
-        guard !refuses else {
-            return TransportResponse(
-                status: 403,
-                body: Data(#"{"serverErrorCode":"ACCESS_DENIED","reason":"no"}"#.utf8)
-            )
-        }
-        if request.url.contains("/tokens/create") {
-            state.withLock { $0.tokens += 1 }
-            return TransportResponse(
-                status: 200,
-                body: Data(
+        let answers = Mutex(answers)
+        transport = ScriptedTransport { request, _ in
+            if refuses {
+                return .refusal(403, #"{"serverErrorCode":"ACCESS_DENIED","reason":"no"}"#)
+            }
+            if request.isAbout("tokens/create") {
+                return .ok(
                     """
                     {"apnsEnvironment":"development","apnsToken":"t",\
                     "webcourierURL":"http://cloud.invalid/courier"}
-                    """.utf8
+                    """
                 )
-            )
-        }
-        let answer = state.withLock { $0.answers.isEmpty ? .empty : $0.answers.removeFirst() }
-        switch answer {
-        case .push(let name):
-            let push = #"{"ck":{"met":{"sid":"\#(name)","dbs":2}}}"#
-            return TransportResponse(status: 200, body: Data(push.utf8))
-        case .empty: return TransportResponse(status: 200)
-        case .noise: return TransportResponse(status: 200, body: Data("?".utf8))
-        case .lost: throw TransportError(.broken, message: "lost")
+            }
+            switch answers.withLock({ $0.isEmpty ? .empty : $0.removeFirst() }) {
+            case .push(let name): return .ok(#"{"ck":{"met":{"sid":"\#(name)","dbs":2}}}"#)
+            case .empty: return .ok()
+            case .noise: return .ok("?")
+            case .lost: throw TransportError(.broken, message: "lost")
+            }
         }
     }
 
-    func upload(
-        _ file: URL,
-        to url: String,
-        progress: @escaping TransferProgress
-    ) async throws -> TransportResponse {
-        throw TransportError(.unreachable, message: "")
-    }
-
-    func download(
-        _ url: String,
-        to file: URL,
-        progress: @escaping TransferProgress
-    ) async throws {
-        throw TransportError(.unreachable, message: "")
-    }
+    /// How often a place to wait at was asked for.
+    var tokens: Int { transport.requests(about: "tokens/create").count }
 }

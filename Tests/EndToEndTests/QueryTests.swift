@@ -1,6 +1,9 @@
 import CloudKit
 import CloudKitTesting
+import CloudKitWebClient
+import Foundation
 import Support
+import Synchronization
 import Testing
 
 @Suite("Queries")
@@ -108,19 +111,38 @@ struct QueryTests {
         }
     }
 
+    /// A database whose queries are answered page after page, then with a refusal.
     private func database(
-        answering answers: ScriptedQueries
-    ) async throws -> CKDatabase {
+        answering pages: [[String]]
+    ) async throws -> (database: CKDatabase, transport: ScriptedTransport) {
         let cloud = try await TestCloud()
         let user = try await cloud.addUser("Ada")
-        return try await cloud.device(of: user) { ScriptedTransport(base: $0, queries: answers) }
-            .privateCloudDatabase
+        let next = Mutex(0)
+        let transport = ScriptedTransport { request, _ in
+            guard request.isAbout("records/query") else { return nil }
+            let page = next.withLock { next in
+                next += 1
+                return next - 1
+            }
+            guard page < pages.count else {
+                return .refusal(
+                    400,
+                    #"{"serverErrorCode":"BAD_REQUEST","reason":"Did not find record type: X"}"#
+                )
+            }
+            let records = pages[page].map {
+                #"{"recordName":"\#($0)","recordType":"Person","fields":{},"recordChangeTag":"1"}"#
+            }
+            let marker = page + 1 < pages.count ? #","continuationMarker":"\#(page + 1)""# : ""
+            return .ok(#"{"records":[\#(records.joined(separator: ","))]\#(marker)}"#)
+        }
+        let device = try await cloud.device(of: user, transport: transport.over)
+        return (device.privateCloudDatabase, transport)
     }
 
     @Test("Pages follow one another through cursors, which can be archived")
     func cursors() async throws {
-        let script = ScriptedQueries(pages: [["Eva", "Dan"], [], ["Ada"]])
-        let database = try await database(answering: script)
+        let (database, transport) = try await database(answering: [["Eva", "Dan"], [], ["Ada"]])
         let query = CKQuery(
             recordType: "Person",
             predicate: NSPredicate(format: "age > %@ AND NOT tags CONTAINS 'x'", 3)
@@ -144,7 +166,10 @@ struct QueryTests {
             names += matches.map(\.0.recordName)
         }
         #expect(names == ["Eva", "Dan", "Ada"])
-        let bodies = script.bodies
+        let bodies = transport.requests(about: "records/query").map { request in
+            let body = try? JSONSerialization.jsonObject(with: request.body ?? Data())
+            return body as? [String: Any] ?? [:]
+        }
         #expect(bodies.map { $0["continuationMarker"] as? String } == [nil, "1", "2"])
         let filters = bodies.map { body in
             ((body["query"] as? [String: Any])?["filterBy"] as? [[String: Any]] ?? [])
@@ -158,9 +183,7 @@ struct QueryTests {
 
     @Test("A query operation reports records in order, and its cursor")
     func operation() async throws {
-        let database = try await database(
-            answering: ScriptedQueries(pages: [["Ada", "Bob"], ["Cleo"]])
-        )
+        let (database, _) = try await database(answering: [["Ada", "Bob"], ["Cleo"]])
         let query = CKQuery(recordType: "Person", predicate: NSPredicate(value: true))
         let operation = CKQueryOperation(query: query)
         let log = Log()
@@ -174,20 +197,19 @@ struct QueryTests {
 
     @Test("A predicate that holds for nothing asks nothing")
     func nothing() async throws {
-        let script = ScriptedQueries(pages: [])
-        let database = try await database(answering: script)
+        let (database, transport) = try await database(answering: [])
         for format in ["FALSEPREDICATE", "name IN {}"] {
             let (matches, cursor) = try await database.records(
                 matching: CKQuery(recordType: "Person", predicate: NSPredicate(format: format))
             )
             #expect(matches.isEmpty && cursor == nil)
         }
-        #expect(script.bodies.isEmpty)
+        #expect(transport.requests(about: "records/query").isEmpty)
     }
 
     @Test("A query on a type that does not exist fails with unknownItem")
     func unknownType() async throws {
-        let database = try await database(answering: ScriptedQueries(pages: []))
+        let (database, _) = try await database(answering: [])
         await expectCKError(.unknownItem) {
             try await database.records(
                 matching: CKQuery(recordType: "Nobody", predicate: NSPredicate(value: true))

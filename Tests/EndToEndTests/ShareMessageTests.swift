@@ -2,7 +2,7 @@ import CloudKit
 import CloudKitExtras
 import CloudKitWebClient
 import Foundation
-import Synchronization
+import Support
 import Testing
 
 /// What sharing and subscriptions say on the wire, against a scripted service.
@@ -10,10 +10,17 @@ import Testing
 struct ShareMessageTests {
     private func device(
         _ answers: [String: String]
-    ) -> (container: CKContainer, transport: AnsweringTransport) {
-        let transport = AnsweringTransport(
-            answers.merging(["users/caller": #"{"userRecordName":"_ada"}"#]) { old, _ in old }
-        )
+    ) -> (container: CKContainer, transport: ScriptedTransport) {
+        let answers = answers.merging(["users/caller": #"{"userRecordName":"_ada"}"#]) { $1 }
+        let transport = ScriptedTransport { request, _ in
+            if let answer = answers.first(where: { request.isAbout($0.key) }) {
+                return .ok(answer.value)
+            }
+            if request.isAbout("subscriptions/modify") {
+                return try ScriptedTransport.echo(request)
+            }
+            return .refusal(404, #"{"serverErrorCode":"NOT_FOUND","reason":"\#(request.url)"}"#)
+        }
         let container = CKContainer(
             client: WebClient(
                 url: "http://cloud.invalid",
@@ -116,8 +123,7 @@ struct ShareMessageTests {
 
     @Test("Subscriptions of all kinds are written, and read back as the same")
     func subscriptions() async throws {
-        let (container, transport) = device([:])
-        transport.echoesSubscriptions = true
+        let (container, _) = device([:])
         let database = container.privateCloudDatabase
         let query = CKQuerySubscription(
             recordType: "Note",
@@ -153,61 +159,21 @@ struct ShareMessageTests {
     }
 }
 
-/// Answers each endpoint with a text, and keeps what was sent to it.
-private final class AnsweringTransport: Transport {
-    private let answers: [String: String]
-    private let sent = Mutex<[String: Data]>([:])
-    private let echoing = Mutex(false)
-
-    init(_ answers: [String: String]) {
-        self.answers = answers
-    }
-
-    /// Whether `subscriptions/modify` answers what it was sent.
-    var echoesSubscriptions: Bool {
-        get { echoing.withLock { $0 } }
-        set { echoing.withLock { $0 = newValue } }
-    }
-
-    func body(_ endpoint: String) -> [String: Any] {
-        let data = sent.withLock { $0[endpoint] } ?? Data()
+extension ScriptedTransport {
+    /// The last message that was sent to an endpoint.
+    fileprivate func body(_ endpoint: String) -> [String: Any] {
+        let data = requests(about: endpoint).last?.body ?? Data()
         return (try? JSONSerialization.jsonObject(with: data) as? [String: Any]) ?? [:]
     }
 
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
-        let path = request.url.split(separator: "?")[0].split(separator: "/").suffix(2)
-        let endpoint = path.joined(separator: "/")
-        sent.withLock { $0[endpoint] = request.body }
-        if endpoint == "subscriptions/modify", echoesSubscriptions {
-            let operations = body(endpoint)["operations"] as? [[String: Any]] ?? []
-            let answer = ["subscriptions": operations.compactMap { $0["subscription"] }]
-            return TransportResponse(
-                status: 200,
-                body: try JSONSerialization.data(withJSONObject: answer)
-            )
-        }
-        guard let answer = answers[endpoint] else {
-            return TransportResponse(
-                status: 404,
-                body: Data(#"{"serverErrorCode":"NOT_FOUND","reason":"\#(endpoint)"}"#.utf8)
-            )
-        }
-        return TransportResponse(status: 200, body: Data(answer.utf8))
-    }
-
-    func upload(
-        _ file: URL,
-        to url: String,
-        progress: @escaping TransferProgress
-    ) async throws -> TransportResponse {
-        throw TransportError(.unreachable, message: "")
-    }
-
-    func download(
-        _ url: String,
-        to file: URL,
-        progress: @escaping TransferProgress
-    ) async throws {
-        throw TransportError(.unreachable, message: "")
+    /// Answers a request for subscriptions with what it was sent.
+    fileprivate static func echo(_ request: TransportRequest) throws -> TransportResponse {
+        let body = try JSONSerialization.jsonObject(with: request.body ?? Data())
+        let operations = (body as? [String: Any])?["operations"] as? [[String: Any]] ?? []
+        let answer = ["subscriptions": operations.compactMap { $0["subscription"] }]
+        return TransportResponse(
+            status: 200,
+            body: try JSONSerialization.data(withJSONObject: answer)
+        )
     }
 }

@@ -43,12 +43,13 @@ public struct TestCloud: Sendable {
 
     public init(
         environment: ServiceEnvironment = .development,
-        configuration: ServiceConfiguration = ServiceConfiguration()
+        configuration: ServiceConfiguration = ServiceConfiguration(),
+        storage: (any Storage)? = nil
     ) async throws {
         clock = FixtureClock()
         self.environment = environment
         service = CloudService(
-            storage: try SQLiteStorage(path: nil),
+            storage: try storage ?? SQLiteStorage(path: nil),
             assets: try FileAssetStorage.temporary(),
             configuration: configuration,
             clock: clock,
@@ -60,8 +61,15 @@ public struct TestCloud: Sendable {
         )
     }
 
-    public func addUser(_ name: String = "Ada Lovelace") async throws -> User {
-        let user = try await service.addUser(container: Self.container, name: name)
+    public func addUser(
+        _ name: String = "Ada Lovelace",
+        emailAddress: String? = nil
+    ) async throws -> User {
+        let user = try await service.addUser(
+            container: Self.container,
+            name: name,
+            emailAddress: emailAddress
+        )
         let token = try await service.addWebAuthToken(
             user: user,
             apiToken: apiToken,

@@ -13,7 +13,7 @@ public struct StorageConformance: Sendable {
         public let run: @Sendable (any Storage) async throws -> Void
     }
 
-    public static let checks: [Check] = transactions + rows + feeds + indexes
+    public static let checks: [Check] = transactions + rows + feeds + indexes + snapshots + pushes
 }
 
 struct Refused: Error, Equatable {
@@ -277,7 +277,7 @@ extension StorageConformance {
         )
     }
 
-    private static func zone(_ writer: any StorageWriter) throws -> RowID<StoredZone> {
+    static func zone(_ writer: any StorageWriter) throws -> RowID<StoredZone> {
         let environment = try writer.addEnvironment(container: "c", .development)
         let database = try writer.addDatabase(environment.id, owner: nil, incarnation: 3)
         let zone = StoredZone(
@@ -292,7 +292,7 @@ extension StorageConformance {
         return try writer.addZone(zone).id
     }
 
-    private static func record(
+    static func record(
         _ name: String,
         _ zone: RowID<StoredZone>,
         _ sequence: Int64
@@ -309,7 +309,7 @@ extension StorageConformance {
         )
     }
 
-    private static func entry(_ key: [UInt8], _ record: Int64) -> IndexEntry {
+    static func entry(_ key: [UInt8], _ record: Int64) -> IndexEntry {
         IndexEntry(index: 1, key: Data(key), record: RowID(rawValue: record))
     }
 }

@@ -39,6 +39,12 @@ public struct Cloud: Sendable {
         try await cloud.addUser(name)
     }
 
+    /// Makes things go wrong as a plan says; nil ends that.
+    public func setFaults(_ plan: FaultPlan?) { cloud.setFaults(plan) }
+
+    /// What became of the plan's rules so far.
+    public var faultCounts: [FaultCount] { cloud.faultCounts }
+
     /// Makes another device of a user.
     public func device(
         of user: TestCloud.User?,
@@ -64,7 +70,10 @@ public struct Cloud: Sendable {
     }
 
     /// Makes the private database of another device of a user.
-    public func database(of user: TestCloud.User?) async throws -> CKDatabase {
-        try await device(of: user).privateCloudDatabase
+    public func database(
+        of user: TestCloud.User?,
+        transport: (any Transport) -> any Transport = { $0 }
+    ) async throws -> CKDatabase {
+        try await device(of: user, transport: transport).privateCloudDatabase
     }
 }

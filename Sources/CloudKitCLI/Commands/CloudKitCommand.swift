@@ -1,4 +1,5 @@
 public import ArgumentParser
+import Foundation
 
 /// The command line: a server, and what can be done with one.
 public struct CloudKitCommand: AsyncParsableCommand {
@@ -6,9 +7,44 @@ public struct CloudKitCommand: AsyncParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "cloudkit",
         abstract: "CloudKit on your own machine.",
-        subcommands: [ServeCommand.self, DemoCommand.self]
+        discussion: """
+            The exit status is 0 when the work is done, 1 when it was refused, failed in part, or \
+            what was compared differs, and 2 when the arguments or a file cannot be used.
+            """,
+        subcommands: [
+            ServeCommand.self, ExecCommand.self, DemoCommand.self, RecordsCommand.self,
+            ZonesCommand.self, SubscriptionsCommand.self, AssetsCommand.self, UsersCommand.self,
+            TokensCommand.self, SchemaCommand.self, ExportCommand.self, ImportCommand.self,
+        ]
     )
 
     /// Makes the command.
     public init() {}
+
+    /// Runs the command that the process's arguments name, and ends the process with its status.
+    public static func main() async {
+        do {
+            var command = try await asyncParseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            end(error)
+        }
+    }
+
+    /// Says what went wrong and ends the process.
+    private static func end(_ error: any Error) -> Never {
+        if let failure = CommandFailure(error) {
+            if let message = failure.message { Console.say("Error: \(message)") }
+            Foundation.exit(failure.status.rawValue)
+        }
+        if exitCode(for: error) == .validationFailure, !(error is ExitCode) {
+            Console.say(fullMessage(for: error))
+            Foundation.exit(CommandFailure.Status.unusable.rawValue)
+        }
+        exit(withError: error)
+    }
 }

@@ -35,13 +35,11 @@ struct DemoCommand: AsyncParsableCommand {
             // Trapped before the report: whoever has read it may stop the server.
             let signals =
                 keepServing ? await UnixSignalsSequence(trapping: .sigint, .sigterm) : nil
-            // Not `print`, which keeps its text back when a program reads it.
-            let text = json ? try report.json() : report.text
-            FileHandle.standardOutput.write(Data((text + "\n").utf8))
+            try Console.write(json ? try report.json() : report.text)
             guard report.equal else { throw DemoError("Device B's values differ from device A's") }
             guard let signals else { return }
-            Self.say("The server goes on at \(access.url), until Ctrl-C. To reach it:")
-            Self.say(access.environment(of: access.users.first))
+            Console.say("The server goes on at \(access.url), until Ctrl-C. To reach it:")
+            Console.say(access.environment(of: access.users.first))
             for await _ in signals { break }
         }
     }
@@ -65,14 +63,9 @@ struct DemoCommand: AsyncParsableCommand {
                 apiToken: nil,
                 users: ["Ada"]
             )
-            Self.say("Server at \(access.url), data in \(folder.path)")
+            Console.say("Server at \(access.url), data in \(folder.path)")
             try await body(access)
             group.cancelAll()
         }
-    }
-
-    /// Tells a person, not a program.
-    static func say(_ text: String) {
-        FileHandle.standardError.write(Data((text + "\n").utf8))
     }
 }

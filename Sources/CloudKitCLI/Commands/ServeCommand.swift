@@ -1,5 +1,8 @@
 import ArgumentParser
 import CloudKitServer
+import CloudKitServerCore
+import CloudKitServerSQLite
+import CloudKitWire
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -22,57 +25,146 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The port to listen on; 0 takes a free one.")
     var port = 8787
 
-    @Option(help: "The container to serve.")
-    var container = "iCloud.com.example.app"
+    @Option(
+        help: """
+            The address to listen on. Others than loopback let other machines in: put a proxy with \
+            TLS before the server.
+            """
+    )
+    var host = "127.0.0.1"
 
-    @Option(name: .customLong("user"), help: "A user to sign in; may be given several times.")
-    var users: [String] = ["Ada"]
+    @Option(
+        name: .customLong("allowed-host"),
+        help: "A name that requests may ask for, beside the loopback ones; repeatable."
+    )
+    var allowedHosts: [String] = []
+
+    @Option(
+        name: .customLong("allowed-origin"),
+        help: "An origin whose web pages may call the server, beside loopback; repeatable."
+    )
+    var allowedOrigins: [String] = []
+
+    @Option(help: "The URL under which clients reach the server, when a proxy is before it.")
+    var publicURL: String?
+
+    @Option(
+        help: """
+            When a write is answered: full, when power loss cannot undo it; relaxed, when only the \
+            end of the process cannot, which is faster where syncing the disk is slow.
+            """
+    )
+    var durability = Durability.full
+
+    @Option(help: "Seconds after which a silent connection is closed.")
+    var idleSeconds = 75
+
+    @Option(help: "Bytes of a request body at most.")
+    var maxRequestBytes = Limits.requestBodyBytes
+
+    @Option(help: "Bytes of an asset at most.")
+    var maxAssetBytes = Limits.assetBytes
+
+    @Option(help: "Seconds that requests under way have to end when the server is stopped.")
+    var stopSeconds = 10
+
+    @Option(
+        help: """
+            A file with the key for the routes of operators, which a server that is not on loopback \
+            lacks otherwise. On loopback a new key is printed at each start.
+            """
+    )
+    var adminKeyFile: String?
+
+    @OptionGroup(title: "Whom to serve, and how")
+    var options: ServerOptions
+
+    /// The names of the durabilities.
+    enum Durability: String, ExpressibleByArgument, CaseIterable {
+        case full, relaxed
+    }
 
     func validate() throws {
         guard (0...65535).contains(port) else {
             throw ValidationError("--port \(port): a port is a number from 0 to 65535")
         }
+        for (name, value) in [
+            ("--idle-seconds", idleSeconds), ("--max-request-bytes", maxRequestBytes),
+            ("--max-asset-bytes", maxAssetBytes), ("--stop-seconds", stopSeconds),
+        ] where value < 1 {
+            throw ValidationError("\(name) \(value): the least is 1")
+        }
+    }
+
+    private func configuration() throws -> CloudServer.Configuration {
+        var configuration = try options.configuration(directory: data, port: port)
+        configuration.host = host
+        configuration.durability = durability == .full ? .full : .relaxed
+        configuration.publicURL = publicURL
+        configuration.allowedHosts = Set(allowedHosts)
+        configuration.allowedOrigins = Set(allowedOrigins)
+        configuration.idleSeconds = idleSeconds
+        configuration.service.requestBodyBytes = maxRequestBytes
+        configuration.service.assetBytes = maxAssetBytes
+        if let adminKeyFile {
+            let key = (try? String(contentsOfFile: adminKeyFile, encoding: .utf8))?
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            guard let key, key.utf8.count >= 16 else {
+                throw ValidationError(
+                    "--admin-key-file \(adminKeyFile): the file must hold a key of 16 characters "
+                        + "or more"
+                )
+            }
+            configuration.administrationKey = key
+        }
+        return configuration
     }
 
     func run() async throws {
         var logger = Logger(label: "cloudkit")
         logger.logLevel = .warning
+        let configuration = try configuration()
         try FileManager.default.createDirectory(
             atPath: data,
             withIntermediateDirectories: true
         )
-        let server = try CloudServer(
-            configuration: .init(directory: data, port: port),
-            logger: logger
-        )
-        let services = ServiceGroup(
+        let server: CloudServer
+        do {
+            server = try CloudServer(configuration: configuration, logger: logger)
+        } catch let error as ServerConfigurationError {
+            throw ValidationError(error.description)
+        }
+        var group = ServiceGroupConfiguration(
             services: [server],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
+        group.maximumGracefulShutdownDuration = .seconds(stopSeconds)
+        let services = ServiceGroup(configuration: group)
         try await withThrowingTaskGroup { group in
             group.addTask { try await services.run() }
             let files = AccessFiles(directory: data)
             let access = try await ServerAccess(
                 server.service,
                 url: try await server.url(),
-                container: container,
+                container: options.container,
                 apiToken: files.apiToken(),
-                users: users
+                users: options.users
             )
-            let greeting = Self.greeting(access, try files.write(access)) + "\n"
-            // Not `print`, which keeps its text back when a program reads it.
-            FileHandle.standardOutput.write(Data(greeting.utf8))
+            // A key that came in a file is known to who needs it.
+            let key = adminKeyFile == nil ? server.administrationKey : nil
+            try Console.write(Self.greeting(access, try files.write(access), key))
             try await group.waitForAll()
         }
     }
 
     /// What is printed when the server listens.
-    static func greeting(_ access: ServerAccess, _ files: [URL]) -> String {
+    static func greeting(_ access: ServerAccess, _ files: [URL], _ key: String?) -> String {
         var lines = ["Serving \(access.container) at \(access.url). Stop with Ctrl-C."]
         for (user, file) in zip(access.users, files) {
             lines.append("To run a program as \(user.name):  source \(file.relativePath)")
         }
+        if let key { lines.append("Key for the routes of operators, until it stops:  \(key)") }
         return lines.joined(separator: "\n")
     }
 }

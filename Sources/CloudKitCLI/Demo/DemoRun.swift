@@ -134,7 +134,7 @@ struct DemoRun {
                 "Device A received \(news.map(\.recordID.recordName)) instead of \(name) alone"
             )
         }
-        DemoCommand.say("  Device B changed \(name); device A received exactly that record")
+        Console.say("  Device B changed \(name); device A received exactly that record")
     }
 
     // MARK: Both change the same record
@@ -168,7 +168,7 @@ struct DemoRun {
         guard resolved == 1, onA.recordChangeTag == onB.recordChangeTag,
             onA["name"] == "\(country.name) (A and B)", onB["name"] == "\(country.name) (A and B)"
         else { throw DemoError("The devices do not agree after the conflict") }
-        DemoCommand.say(
+        Console.say(
             "  Both changed \(country.recordName); device B got serverRecordChanged, merged, saved"
         )
         return resolved

@@ -22,26 +22,12 @@ struct AccessFiles {
     ///
     /// - Returns: The users' files, in the users' order.
     func write(_ access: ServerAccess) throws -> [URL] {
-        try write(access.apiToken + "\n", to: tokenFile)
+        try PrivateFile.write(access.apiToken + "\n", to: tokenFile.path)
         return try access.users.map { user in
             let name = user.name.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "-" }
             let file = directory.appendingPathComponent("\(String(name)).env")
-            try write(access.environment(of: user), to: file)
+            try PrivateFile.write(access.environment(of: user), to: file.path)
             return file
-        }
-    }
-
-    private func write(_ text: String, to file: URL) throws {
-        let manager = FileManager.default
-        if manager.fileExists(atPath: file.path) { try manager.removeItem(at: file) }
-        guard
-            manager.createFile(
-                atPath: file.path,
-                contents: Data(text.utf8),
-                attributes: [.posixPermissions: 0o600]
-            )
-        else {
-            throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: file.path])
         }
     }
 }

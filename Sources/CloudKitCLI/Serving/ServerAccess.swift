@@ -70,17 +70,18 @@ struct ServerAccess: Sendable {
         )
     }
 
-    /// The settings as a shell reads them, for one user.
-    func environment(of user: User?) -> String {
-        var lines = [
-            "export CLOUDKIT_URL=\(url)",
-            "export CLOUDKIT_CONTAINER=\(container)",
-            "export CLOUDKIT_ENVIRONMENT=development",
-            "export CLOUDKIT_API_TOKEN=\(apiToken)",
-        ]
-        if let user { lines.append("export CLOUDKIT_WEB_AUTH_TOKEN=\(user.webAuthToken)") }
-        return lines.joined(separator: "\n") + "\n"
+    /// The settings by the names of their variables, for one user.
+    func settings(of user: User?) -> ConnectionFile {
+        typealias Name = ConnectionVariables.Name
+        return ConnectionFile([
+            Name.url: url, Name.container: container,
+            Name.environment: ServiceEnvironment.development.rawValue, Name.apiToken: apiToken,
+            Name.webAuthToken: user?.webAuthToken,
+        ])
     }
+
+    /// The settings as a shell reads them, for one user.
+    func environment(of user: User?) -> String { settings(of: user).text + "\n" }
 }
 
 extension ServiceUser {

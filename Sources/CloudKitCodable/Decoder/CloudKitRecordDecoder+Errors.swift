@@ -25,13 +25,26 @@ extension CloudKitRecordDecoder {
         )
         let log = ErrorLog()
         do {
-            _ = try T(from: LoggingDecoding(decoding: decoding, log: log))
-        } catch let error as DecodingError where log.errors.isEmpty {
-            log.errors.append(error)
+            switch FieldKind.of(type) {
+            case .model, .other: _ = try T(from: LoggingDecoding(decoding: decoding, log: log))
+            default: _ = try decoding.value(type, decoding.field(RecordEncoding.valueKey))
+            }
         } catch {
-            // The end of what placeholders can do; the cause is in the log.
+            // With errors in the log it is only the end of what placeholders can do.
+            if log.errors.isEmpty { log.errors.append(Self.decodingError(error, record)) }
         }
         return log.errors
+    }
+
+    private static func decodingError(_ error: any Error, _ record: CKRecord) -> DecodingError {
+        if let error = error as? DecodingError { return error }
+        return .dataCorrupted(
+            .init(
+                codingPath: [],
+                debugDescription: "\(CodingProblem.place(record)): \(error)",
+                underlyingError: error
+            )
+        )
     }
 }
 

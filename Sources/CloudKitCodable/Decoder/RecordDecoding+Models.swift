@@ -49,7 +49,7 @@ extension RecordDecoding {
         var values: [Any] = []
         for (index, object) in objects.enumerated() {
             guard let target = (object as? CKRecord.Reference)?.recordID else { continue }
-            let place = location.appending(field.key, index: index)
+            let place = location.appending(field.key).appending(index: index)
             guard let value = try graph.value(list.elementType, for: target, at: place) else {
                 throw graph.missing(list.elementType, target, place)
             }
@@ -61,24 +61,17 @@ extension RecordDecoding {
     /// The models that a field refers to, or that refer to this record.
     func models<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
         guard let graph, let list = type as? any ModelList.Type else { throw missing(field) }
-        let modelType = list.modelType
         if let data = object(field) as? Data, let type = type as? any Decodable.Type,
             let value = try decodeJSON(type, data, field) as? Value
         {
             return value
         }
-        var models: [any CloudKitModel] = []
-        for (index, target) in try targets(field, modelType).enumerated() {
-            let place = location.appending(field.key, index: index)
-            if let model = try graph.value(modelType, for: target, at: place) {
-                models.append(model)
-            } else if graph.missing == .fail {
-                throw graph.missing(modelType, target, place)
-            }
-        }
-        guard let value = list.list(of: models) as? Value else {
-            throw mismatch(type, object(field), field)
-        }
+        let models = try list.models(
+            try targets(field, list.modelType),
+            of: graph,
+            at: location.appending(field.key)
+        )
+        guard let value = models as? Value else { throw mismatch(type, object(field), field) }
         return value
     }
 

@@ -61,9 +61,7 @@ final class RecordDecoding: Decoder {
 
     /// Decodes the value whose record this is: by its mapping where it has one.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        if graph?.followsReferences != true, TypeTraits.of(type).isMapped,
-            let mapped = type as? any CloudKitMappedModel.Type
-        {
+        if graph?.followsReferences != true, let mapped = TypeTraits.of(type).mapped {
             var fields = CloudKitFieldReader(self, mapped)
             if let value = try mapped.init(fields: &fields) as? Value { return value }
         }

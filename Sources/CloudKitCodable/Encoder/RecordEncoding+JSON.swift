@@ -7,7 +7,7 @@ extension RecordEncoding {
 
     /// Stores a value as JSON bytes.
     func storeJSON<Value: Encodable>(of value: Value, _ field: RecordField) throws {
-        let data = try bytes(of: value, field)
+        let data = try orderedBytes(of: value, field) ?? bytes(of: value, field)
         if baseline == .values, let type = Value.self as? any (Equatable & Decodable).Type,
             means(data, the: type, in: field)
         {
@@ -31,6 +31,18 @@ extension RecordEncoding {
             field = RecordField(name: field.name, key: field.key, options: nil)
         }
         try store(data, field)
+    }
+
+    /// The JSON of a dictionary whose keys are no keys of JSON, in an order that is always the same;
+    /// nil for other values.
+    private func orderedBytes(of value: some Encodable, _ field: RecordField) throws -> Data? {
+        guard let pairs = (value as? any EncodableDictionary)?.pairs else { return nil }
+        let ordered =
+            try pairs
+            .map { (key: try bytes(of: $0, field), value: try bytes(of: $1, field)) }
+            .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+            .flatMap { [$0.key, $0.value] }
+        return Data("[".utf8) + Data(ordered.joined(separator: Data(",".utf8))) + Data("]".utf8)
     }
 
     /// A value as JSON.

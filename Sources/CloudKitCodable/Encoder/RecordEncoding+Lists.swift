@@ -53,7 +53,7 @@ extension RecordEncoding {
         case let string as String: return string
         case let date as Date: return date
         case let data as Data: return data
-        case let bool as Bool: return bool
+        case let bool as Bool: return bool ? Int64(1) : Int64(0)
         case let integer as any FixedWidthInteger: return try signed(integer, field.key)
         case let double as Double: return double
         case let float as Float: return Double(float)

@@ -33,31 +33,40 @@ extension RecordEncoding {
         guard graph != nil, let list = value as? any ModelList else {
             return try storeJSON(of: value, field)
         }
-        try storeNodes(list.models.map { GraphNode($0) }, field)
+        try storeNodes(list.nodes, field)
     }
 
     private func storeNode(_ node: GraphNode, _ field: RecordField) throws {
         if case .children? = field.options?.relation {
-            return addChild(node, field, position: nil)
+            return addChild(node, field, position: nil, at: location.appending(field.key))
         }
-        guard let recordID = try target(node, field, index: nil) else { return }
+        let place = location.appending(field.key)
+        guard let recordID = try target(node, field, at: place) else { return }
         try storeObject(CKRecord.Reference(recordID: recordID, action: action(field)), field)
     }
 
     private func storeNodes(_ nodes: [GraphNode], _ field: RecordField) throws {
+        let list = location.appending(field.key)
         if case .children? = field.options?.relation {
             for (position, node) in nodes.enumerated() {
-                addChild(node, field, position: position)
+                addChild(node, field, position: position, at: list.appending(index: position))
             }
             return
         }
         let action = action(field)
         var references: [CKRecord.Reference] = []
+        references.reserveCapacity(nodes.count)
         for (index, node) in nodes.enumerated() {
-            guard let recordID = try target(node, field, index: index) else { continue }
+            let place = list.appending(index: index)
+            guard let recordID = try target(node, field, at: place) else { continue }
             references.append(CKRecord.Reference(recordID: recordID, action: action))
         }
-        try storeObject(NSArray(array: references), field)
+        if baseline == .values || field.options?.storage == .encrypted {
+            try storeObject(NSArray(array: references), field)
+        } else {
+            try check(field.name, field.key)
+            record[field.name] = references
+        }
     }
 
     private func action(_ field: RecordField) -> CKRecord.ReferenceAction {
@@ -69,9 +78,8 @@ extension RecordEncoding {
     private func target(
         _ node: GraphNode,
         _ field: RecordField,
-        index: Int?
+        at place: CodingLocation
     ) throws -> CKRecord.ID? {
-        let place = place(field, index)
         let recordID = try graph?.encode(node, at: place)
         if case .reference(_, isHierarchy: true)? = field.options?.relation {
             graph?.addChild(
@@ -85,17 +93,18 @@ extension RecordEncoding {
         return recordID
     }
 
-    private func addChild(_ node: GraphNode, _ field: RecordField, position: Int?) {
+    private func addChild(
+        _ node: GraphNode,
+        _ field: RecordField,
+        position: Int?,
+        at place: CodingLocation
+    ) {
         graph?.addChild(
             node,
             owner: record.recordID,
             relation: field.options?.relation,
             position: position,
-            at: place(field, position)
+            at: place
         )
-    }
-
-    private func place(_ field: RecordField, _ index: Int?) -> CodingLocation {
-        index.map { location.appending(field.key, index: $0) } ?? location.appending(field.key)
     }
 }

@@ -21,7 +21,8 @@ extension RecordEncoding {
         store.setObject(object, forKey: field.name)
     }
 
-    private func isEqual(_ old: any CKRecordValue, _ new: any CKRecordValue) -> Bool {
+    /// Whether a field would hold the same with either object; files are compared by their bytes.
+    func isEqual(_ old: any CKRecordValue, _ new: any CKRecordValue) -> Bool {
         if let old = old as? CKAsset, let new = new as? CKAsset { return hasSameFile(old, new) }
         let olds = (old as? [Any])?.compactMap { $0 as? CKAsset } ?? []
         if !olds.isEmpty, let news = (new as? [Any])?.compactMap({ $0 as? CKAsset }) {

@@ -31,17 +31,40 @@ final class RecordEncoding: Encoder {
     /// Whether fields are written without a look at the record, the options and the graph.
     let isPlain: Bool
 
-    /// The record of system fields that the value turned out to carry.
-    private var adopted: CKRecord?
+    /// What few values need, apart: most encodings are made and gone without it.
+    private final class Extras {
+        /// The record of system fields that the value turned out to carry.
+        var adopted: CKRecord?
+        /// Containers within containers, by field.
+        var trees: [(field: RecordField, tree: FieldTree)] = []
+        var assets: AssetFolder?
+        var json: JSONEncoder?
+    }
 
-    /// Containers within containers, by field.
-    private var trees: [(field: RecordField, tree: FieldTree)] = []
+    private var madeExtras: Extras?
+
+    private var extras: Extras {
+        if let madeExtras { return madeExtras }
+        let extras = Extras()
+        madeExtras = extras
+        return extras
+    }
 
     /// Where the files of assets are written.
-    private(set) lazy var assets = graph?.assets ?? AssetFolder(isRemovedWithObject: false)
+    var assets: AssetFolder {
+        if let assets = graph?.assets ?? extras.assets { return assets }
+        let assets = AssetFolder(isRemovedWithObject: false)
+        extras.assets = assets
+        return assets
+    }
 
     /// Made once for the record's values that become JSON.
-    private(set) lazy var json = JSONEncoder.fields(sendableUserInfo)
+    var json: JSONEncoder {
+        if let json = extras.json { return json }
+        let json = JSONEncoder.fields(sendableUserInfo)
+        extras.json = json
+        return json
+    }
 
     init(
         record: CKRecord,
@@ -91,12 +114,17 @@ final class RecordEncoding: Encoder {
     /// - Returns: The record of the value.
     @discardableResult
     func finish() throws -> CKRecord {
-        while let (field, tree) = trees.popLast() {
+        guard let madeExtras else { return record }
+        while let (field, tree) = madeExtras.trees.popLast() {
             try storeJSON(tree, field)
         }
-        guard let adopted else { return record }
+        guard let adopted = madeExtras.adopted else { return record }
         for key in record.allKeys() {
             adopted.setObject(record.object(forKey: key), forKey: key)
+        }
+        let encrypted = adopted.encryptedValues
+        for key in record.encryptedValues.allKeys() {
+            encrypted.setObject(record.encryptedValues.object(forKey: key), forKey: key)
         }
         return adopted
     }
@@ -104,7 +132,9 @@ final class RecordEncoding: Encoder {
     /// Encodes the value whose record this is: by its mapping where it has one.
     func encode(_ value: any Encodable, _ traits: TypeTraits) throws {
         // The other API has forms of its own for plain values too.
-        if traits.isMapped, graph?.dialect == nil, let value = value as? any CloudKitMappedModel {
+        if traits.mapped != nil, graph?.dialect == nil,
+            let value = value as? any CloudKitMappedModel
+        {
             var fields = CloudKitFieldWriter(self, type(of: value))
             try value.writeFields(to: &fields)
         } else {
@@ -115,13 +145,13 @@ final class RecordEncoding: Encoder {
     /// A container within the record, stored as JSON at the end.
     func tree(for field: RecordField) -> FieldTree {
         let tree = FieldTree(path: codingPath + [field.key], userInfo: userInfo)
-        trees.append((field, tree))
+        extras.trees.append((field, tree))
         return tree
     }
 
     /// Moves the value into the record of archived system fields, once all is encoded.
     func adopt(_ systemFields: CKRecord) {
-        adopted = systemFields
+        extras.adopted = systemFields
     }
 
     // MARK: Fields

@@ -63,7 +63,7 @@ extension CloudKitRecordDestination {
         let encoded = try encoder.encode(graph.root, onto: graph.records, assets: assets)
         let saver = GraphSaver(destination: self, savePolicy: savePolicy, progress: progress)
         let (saved, error) = await saver.save(
-            encoded.changed,
+            encoded,
             deleting: deletingOrphans ? encoded.orphans : []
         )
         graph.update(

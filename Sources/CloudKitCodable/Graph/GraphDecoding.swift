@@ -9,9 +9,17 @@ final class GraphDecoding {
     let followsReferences: Bool
 
     private let userInfo: [CodingUserInfoKey: any Sendable]
-    private let records: [CKRecord.ID: CKRecord]
-    private var values: [CKRecord.ID: Any] = [:]
-    private var inProgress: Set<CKRecord.ID> = []
+    private let nodes: [CKRecord.ID: Node]
+    private var depth = 0
+
+    /// A record, and the value that was made of it.
+    private final class Node {
+        let record: CKRecord
+        var value: Any?
+        var isInProgress = false
+
+        init(_ record: CKRecord) { self.record = record }
+    }
 
     /// For each field that refers to an owner: the children of each owner, in their order.
     private var childrenByField: [String: [CKRecord.ID: [CKRecord]]] = [:]
@@ -23,8 +31,8 @@ final class GraphDecoding {
         followsReferences: Bool = false
     ) {
         self.followsReferences = followsReferences
-        self.records = Dictionary(
-            records.map { ($0.recordID, $0) },
+        nodes = Dictionary(
+            records.map { ($0.recordID, Node($0)) },
             uniquingKeysWith: { _, later in later }
         )
         self.missing = missing
@@ -33,7 +41,7 @@ final class GraphDecoding {
 
     /// The identities of the records of a type, in the order of their names.
     func recordIDs(ofType type: CKRecord.RecordType) -> [CKRecord.ID] {
-        records.values.filter { $0.recordType == type }.map(\.recordID)
+        nodes.values.filter { $0.record.recordType == type }.map(\.record.recordID)
             .sorted { $0.recordName < $1.recordName }
     }
 
@@ -45,14 +53,33 @@ final class GraphDecoding {
         return root
     }
 
-    /// The value of a record; nil when the record is not there.
-    func value<Model: Decodable>(
+    /// The model of a record; nil when the record is not there.
+    func model<Model: CloudKitModel>(
         _ type: Model.Type,
         for recordID: CKRecord.ID,
         at location: CodingLocation
     ) throws -> Model? {
-        if let value = values[recordID] {
-            if let value = value as? Model { return value }
+        try value(type, type, for: recordID, at: location)
+    }
+
+    /// The value of a record, of a model's type or not; nil when the record is not there.
+    func value<Value: Decodable>(
+        _ type: Value.Type,
+        for recordID: CKRecord.ID,
+        at location: CodingLocation
+    ) throws -> Value? {
+        try value(type, TypeTraits.of(type).model, for: recordID, at: location)
+    }
+
+    private func value<Value: Decodable>(
+        _ type: Value.Type,
+        _ model: (any CloudKitModel.Type)?,
+        for recordID: CKRecord.ID,
+        at location: CodingLocation
+    ) throws -> Value? {
+        guard let node = nodes[recordID] else { return nil }
+        if let value = node.value {
+            if let value = value as? Value { return value }
             throw error(
                 .unexpectedType,
                 "it was read as another type before",
@@ -61,20 +88,17 @@ final class GraphDecoding {
                 location
             )
         }
-        guard let record = records[recordID] else { return nil }
-        if let expected = (type as? any CloudKitModel.Type)?.recordType,
-            record.recordType != expected
-        {
+        if let expected = model?.recordType, node.record.recordType != expected {
             throw error(
                 .unexpectedType,
                 "expected a record of type \(expected), found one of type "
-                    + record.recordType,
+                    + node.record.recordType,
                 type,
                 recordID,
                 location
             )
         }
-        guard inProgress.insert(recordID).inserted else {
+        guard !node.isInProgress else {
             throw error(
                 .cycle,
                 "the value contains itself; break the circle with a CloudKitReference",
@@ -83,8 +107,13 @@ final class GraphDecoding {
                 location
             )
         }
-        defer { inProgress.remove(recordID) }
-        if inProgress.count > GraphEncoding.deepest {
+        node.isInProgress = true
+        depth += 1
+        defer {
+            node.isInProgress = false
+            depth -= 1
+        }
+        if depth > GraphEncoding.deepest {
             throw error(
                 .tooDeep,
                 "models are nested more than \(GraphEncoding.deepest) deep",
@@ -93,21 +122,22 @@ final class GraphDecoding {
                 location
             )
         }
-        let value = try decode(type, record, location)
-        values[recordID] = value
+        let value = try decode(type, node.record, model?.fields.byKey ?? [:], location)
+        node.value = value
         return value
     }
 
     private func decode<Model: Decodable>(
         _ type: Model.Type,
         _ record: CKRecord,
+        _ options: [String: CloudKitField],
         _ location: CodingLocation
     ) throws -> Model {
         let decoding = RecordDecoding(
             record: record,
             forms: .native,
             userInfo: userInfo,
-            options: (type as? any CloudKitModel.Type)?.fields.byKey ?? [:],
+            options: options,
             graph: self,
             location: location
         )
@@ -144,7 +174,7 @@ final class GraphDecoding {
     func children(of owner: CKRecord.ID, via field: String) -> [CKRecord] {
         if let byOwner = childrenByField[field] { return byOwner[owner] ?? [] }
         var byOwner: [CKRecord.ID: [CKRecord]] = [:]
-        for record in records.values {
+        for record in nodes.values.map(\.record) {
             if let reference = record.field(field, as: CKRecord.Reference.self) {
                 byOwner[reference.recordID, default: []].append(record)
             }
@@ -187,7 +217,8 @@ final class GraphDecoding {
         CloudKitGraphError(
             code,
             message,
-            type: (type as? any CloudKitModel.Type)?.recordType ?? records[recordID]?.recordType,
+            type: (type as? any CloudKitModel.Type)?.recordType
+                ?? nodes[recordID]?.record.recordType,
             id: recordID,
             path: location.path
         )

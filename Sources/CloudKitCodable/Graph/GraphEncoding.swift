@@ -3,15 +3,16 @@ import Foundation
 
 /// The encoding of one graph: which models were met, and their records in order.
 final class GraphEncoding {
-    /// A model that was met.
-    private struct Entry {
+    /// A model that was met, and where it was met first.
+    struct Entry {
         let value: any Encodable
         let record: CKRecord
+        let location: CodingLocation
         var owner: CKRecord.ID?
     }
 
     /// A model whose record refers to its owner, which must come first.
-    private struct Child {
+    struct Child {
         let node: GraphNode
         let owner: CKRecord.ID
         let relation: CloudKitField.Relation?
@@ -27,17 +28,20 @@ final class GraphEncoding {
     /// What makes a record of a value, where models do not; nil where they do.
     let dialect: (any GraphDialect)?
 
-    private let userInfo: [CodingUserInfoKey: any Sendable]
+    let userInfo: [CodingUserInfoKey: any Sendable]
     private let known: [CKRecord.ID: CKRecord]
-    private var entries: [CKRecord.ID: Entry] = [:]
-    private var children: [Child] = []
+    private(set) var entries: [CKRecord.ID: Entry] = [:]
+    private(set) var children: [Child] = []
     private var depth = 0
+
+    /// The models that were met again under a name.
+    var repetitions = Repetitions()
 
     /// The records, targets before sources.
     private(set) var records: [CKRecord] = []
 
-    /// The identities of records that the server does not have, or has otherwise.
-    private var isNew: Set<CKRecord.ID> = []
+    /// For each record whether the server has none such.
+    private var isNew: [Bool] = []
 
     /// Models within models beyond this depth end with an error instead of the thread's stack.
     static let deepest = 128
@@ -63,10 +67,10 @@ final class GraphEncoding {
 
     /// The records that a save must send.
     var changed: [CKRecord] {
-        records.filter { record in
-            isNew.contains(record.recordID) || !record.changedKeys().isEmpty
+        zip(records, isNew).compactMap { record, isNew in
+            isNew || !record.changedKeys().isEmpty
                 || !record.encryptedValues.changedKeys().isEmpty
-                || known[record.recordID]?.parent != record.parent
+                || known[record.recordID]?.parent != record.parent ? record : nil
         }
     }
 
@@ -86,6 +90,7 @@ final class GraphEncoding {
             try encode(children[next])
             next += 1
         }
+        try compareRepetitions()
         return rootID
     }
 
@@ -93,9 +98,11 @@ final class GraphEncoding {
     func encode(_ node: GraphNode, at location: CodingLocation) throws -> CKRecord.ID {
         let recordID = try Self.identity(of: node, in: zoneID, at: location)
         if let entry = entries[recordID] {
-            try check(node, is: entry, recordID, location)
+            try check(node, is: entry, location)
             return recordID
         }
+        // Who refers to something new while it is compared is not the same.
+        if repetitions.isComparing { return recordID }
         depth += 1
         defer { depth -= 1 }
         if depth > Self.deepest {
@@ -109,7 +116,8 @@ final class GraphEncoding {
             )
         }
         let (record, baseline) = try record(for: node, recordID, location)
-        entries[recordID] = Entry(value: node.value, record: record)
+        let isNew = baseline == .none || baseline == .values && record.recordChangeTag == nil
+        entries[recordID] = Entry(value: node.value, record: record, location: location)
         let encoding = RecordEncoding(
             record: record,
             baseline: baseline,
@@ -121,10 +129,11 @@ final class GraphEncoding {
         )
         try encode(node, encoding)
         records.append(record)
+        self.isNew.append(isNew)
         return recordID
     }
 
-    private func encode(_ node: GraphNode, _ encoding: RecordEncoding) throws {
+    func encode(_ node: GraphNode, _ encoding: RecordEncoding) throws {
         func failure(
             _ message: String,
             _ path: [any CodingKey],
@@ -180,12 +189,13 @@ final class GraphEncoding {
         _ recordID: CKRecord.ID,
         _ location: CodingLocation
     ) throws -> (CKRecord, RecordEncoding.Baseline) {
-        let represented = node.value as? any CloudKitRecordRepresentable
+        let represented =
+            TypeTraits.of(type(of: node.value)).isRepresentable
+            ? node.value as? any CloudKitRecordRepresentable : nil
         let archived = try represented?.cloudKitSystemFields.map {
             try SystemFieldsArchive.record(from: $0)
         }
         guard let old = known[recordID] ?? archived else {
-            isNew.insert(recordID)
             return (CKRecord(recordType: node.recordType, recordID: recordID), .none)
         }
         guard old.recordType == node.recordType, old.recordID == recordID else {
@@ -199,48 +209,7 @@ final class GraphEncoding {
         }
         if known[recordID] == nil { return (old, .systemFields) }
         guard let copy = old.copy() as? CKRecord else { return (old, .values) }
-        if copy.recordChangeTag == nil { isNew.insert(recordID) }
         return (copy, .values)
-    }
-
-    /// Two paths to one record must lead to the same value.
-    private func check(
-        _ node: GraphNode,
-        is entry: Entry,
-        _ recordID: CKRecord.ID,
-        _ location: CodingLocation
-    ) throws {
-        let problem: String? =
-            if entry.record.recordType != node.recordType {
-                """
-                a \(entry.record.recordType) has the same record name; names are unique in a \
-                zone, across types
-                """
-            } else if !Self.isSame(entry.value, node.value) {
-                "two values with this record name differ; they would be one record"
-            } else {
-                nil
-            }
-        if let problem {
-            throw CloudKitGraphError(
-                .identityClash,
-                problem,
-                type: node.recordType,
-                id: recordID,
-                path: location.path
-            )
-        }
-    }
-
-    /// Whether two values are one: the same instance, or equal where that can be asked.
-    private static func isSame(_ old: Any, _ new: Any) -> Bool {
-        if type(of: new) is AnyClass, (old as AnyObject) === (new as AnyObject) { return true }
-        guard let new = new as? any Equatable else { return !(type(of: new) is AnyClass) }
-        return equals(new, old)
-    }
-
-    private static func equals<Value: Equatable>(_ value: Value, _ other: Any) -> Bool {
-        (other as? Value).map { $0 == value } ?? false
     }
 
     // MARK: Children
@@ -253,6 +222,10 @@ final class GraphEncoding {
         position: Int?,
         at location: CodingLocation
     ) {
+        if repetitions.isComparing {
+            if relation != nil { repetitions.children.append((node.recordName, position)) }
+            return
+        }
         children.append(
             Child(
                 node: node,
@@ -271,7 +244,10 @@ final class GraphEncoding {
             if let owner = entries[recordID]?.owner, owner != child.owner {
                 throw CloudKitGraphError(
                     .identityClash,
-                    "the value is in the lists of two owners; a child has one",
+                    """
+                    the value is in the lists of two owners, \(owner.recordName) and \
+                    \(child.owner.recordName); a child has one
+                    """,
                     type: record.recordType,
                     id: recordID,
                     path: child.location.path

@@ -16,16 +16,19 @@ struct GraphSaver {
     let savePolicy: CKModifyRecordsOperation.RecordSavePolicy
     let progress: Progress?
 
-    /// Saves records in their order and deletes others, as far as it goes.
+    /// Saves the records of a graph that changed, in their order, and deletes others, as far as it
+    /// goes.
     ///
     /// - Returns: The records that were saved, and the error that ended it.
     func save(
-        _ records: [CKRecord],
+        _ graph: EncodedGraph,
         deleting recordIDs: [CKRecord.ID]
     ) async -> (saved: [CKRecord], error: (any Error)?) {
+        let records = graph.changed
         var saved: [CKRecord] = []
         do {
-            try checkDeletedWithTarget(records)
+            // Records that did not change count too: the server has them.
+            try checkDeletedWithTarget(graph.records)
             let batches = try batches(of: records)
             progress?.totalUnitCount += Int64(records.count + recordIDs.count)
             for batch in batches { saved += try await modify(saving: batch, deleting: []) }

@@ -6,7 +6,7 @@ extension CloudKitRecordEncoder {
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
     public func encode<Model: CloudKitMappedModel>(_ value: Model) throws -> CKRecord {
         let traits = TypeTraits.of(type(of: value))
-        guard traits.isMapped, !traits.isRepresentable else {
+        guard traits.mapped != nil, !traits.isRepresentable else {
             let value: any Encodable = value
             return try encode(value)
         }

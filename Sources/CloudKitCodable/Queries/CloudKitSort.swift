@@ -6,70 +6,51 @@ public import CloudKit
 /// try Note.query(sort: [.descending(\.count), .ascending(.creationDate)])
 /// ```
 public struct CloudKitSort<Model: CloudKitMappedModel>: Sendable {
-    private enum Order: Sendable {
-        case ascending
-        case descending
-        case nearest(CLLocation)
-    }
-
     private let name: Result<CKRecord.FieldKey, CloudKitQueryError>
-    private let order: Order
+    private let isAscending: Bool
 
     private init<Value>(
         _ key: Result<CloudKitFieldKey<Model, Value>, CloudKitQueryError>,
-        _ order: Order
+        isAscending: Bool
     ) {
         name = Result { () throws(CloudKitQueryError) in
             try key.get().searchable(for: .order)
         }
-        self.order = order
+        self.isAscending = isAscending
     }
 
     /// The order as CloudKit takes it.
     ///
     /// - Throws: ``CloudKitQueryError`` for a property that CloudKit does not sort by.
     public func sortDescriptor() throws(CloudKitQueryError) -> NSSortDescriptor {
-        let name = try name.get()
-        return switch order {
-        case .ascending: NSSortDescriptor(key: name, ascending: true)
-        case .descending: NSSortDescriptor(key: name, ascending: false)
-        case .nearest(let centre): CKLocationSortDescriptor(key: name, relativeLocation: centre)
-        }
+        NSSortDescriptor(key: try name.get(), ascending: isAscending)
     }
 
     /// The smallest value first.
     public static func ascending<Value: CloudKitOrderedField>(
         _ property: KeyPath<Model, Value>
     ) -> Self {
-        Self(CloudKitPredicate.key(property), .ascending)
+        Self(CloudKitPredicate.key(property), isAscending: true)
     }
 
     /// The largest value first.
     public static func descending<Value: CloudKitOrderedField>(
         _ property: KeyPath<Model, Value>
     ) -> Self {
-        Self(CloudKitPredicate.key(property), .descending)
+        Self(CloudKitPredicate.key(property), isAscending: false)
     }
 
     /// The smallest value first.
     public static func ascending<Value: CloudKitOrderedField>(
         _ key: CloudKitFieldKey<Model, Value>
     ) -> Self {
-        Self(.success(key), .ascending)
+        Self(.success(key), isAscending: true)
     }
 
     /// The largest value first.
     public static func descending<Value: CloudKitOrderedField>(
         _ key: CloudKitFieldKey<Model, Value>
     ) -> Self {
-        Self(.success(key), .descending)
-    }
-
-    /// The nearest place first.
-    public static func nearest<Place: CloudKitPlace>(
-        _ property: KeyPath<Model, Place>,
-        to centre: CLLocation
-    ) -> Self {
-        Self(CloudKitPredicate.key(property), .nearest(centre))
+        Self(.success(key), isAscending: false)
     }
 }

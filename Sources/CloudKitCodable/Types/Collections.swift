@@ -43,3 +43,20 @@ extension Set: EncodableSet where Element: Encodable {
     var elementType: Any.Type { Element.self }
     var elements: [any Encodable] { Array(self) }
 }
+
+/// A dictionary that can be encoded, whatever its types.
+protocol EncodableDictionary {
+    /// The entries, if they are encoded as a list because the keys are no keys of JSON.
+    var pairs: [(any Encodable, any Encodable)]? { get }
+}
+
+extension Dictionary: EncodableDictionary where Key: Encodable, Value: Encodable {
+    var pairs: [(any Encodable, any Encodable)]? {
+        if Key.self == String.self || Key.self == Int.self
+            || Key.self is any CodingKeyRepresentable.Type
+        {
+            return nil
+        }
+        return map { ($0.key, $0.value) }
+    }
+}

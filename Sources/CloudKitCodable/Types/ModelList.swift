@@ -1,17 +1,41 @@
+import CloudKit
+
 /// A list of models, whatever their type: a list of references in a record.
 protocol ModelList {
     static var modelType: any CloudKitModel.Type { get }
-    var models: [any CloudKitModel] { get }
-    static func list(of models: [any CloudKitModel]) -> Self?
+
+    /// The models as nodes of a graph, in an order that is always the same.
+    var nodes: [GraphNode] { get }
+
+    /// Reads the models of records in a graph, where their list stands.
+    static func models(
+        _ recordIDs: [CKRecord.ID],
+        of graph: GraphDecoding,
+        at location: CodingLocation
+    ) throws -> Self
 }
 
 extension Array: ModelList where Element: CloudKitModel {
     static var modelType: any CloudKitModel.Type { Element.self }
-    var models: [any CloudKitModel] { self }
 
-    static func list(of models: [any CloudKitModel]) -> [Element]? {
-        let elements = models.compactMap { $0 as? Element }
-        return elements.count == models.count ? elements : nil
+    var nodes: [GraphNode] { map { GraphNode($0) } }
+
+    static func models(
+        _ recordIDs: [CKRecord.ID],
+        of graph: GraphDecoding,
+        at location: CodingLocation
+    ) throws -> [Element] {
+        var models: [Element] = []
+        models.reserveCapacity(recordIDs.count)
+        for (index, recordID) in recordIDs.enumerated() {
+            let place = location.appending(index: index)
+            if let model = try graph.model(Element.self, for: recordID, at: place) {
+                models.append(model)
+            } else if graph.missing == .fail {
+                throw graph.missing(Element.self, recordID, place)
+            }
+        }
+        return models
     }
 }
 
@@ -19,10 +43,13 @@ extension Set: ModelList where Element: CloudKitModel {
     static var modelType: any CloudKitModel.Type { Element.self }
 
     /// In the order of their names: a set has none of its own.
-    var models: [any CloudKitModel] { sorted { $0.recordName < $1.recordName } }
+    var nodes: [GraphNode] { sorted { $0.recordName < $1.recordName }.nodes }
 
-    static func list(of models: [any CloudKitModel]) -> Set<Element>? {
-        guard let elements = [Element].list(of: models) else { return nil }
-        return Set(elements)
+    static func models(
+        _ recordIDs: [CKRecord.ID],
+        of graph: GraphDecoding,
+        at location: CodingLocation
+    ) throws -> Set<Element> {
+        Set(try [Element].models(recordIDs, of: graph, at: location))
     }
 }

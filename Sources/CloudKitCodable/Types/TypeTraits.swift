@@ -1,7 +1,10 @@
 import Synchronization
 
-/// What the coders ask of a type, found out once.
-struct TypeTraits: Sendable {
+/// What the coders ask of a type, found out once: asking for a conformance costs more than storing
+/// a value.
+struct TypeTraits: @unchecked Sendable {
+    // @unchecked Sendable because its properties are constants, types among them.
+
     /// What the type is as a field.
     let kind: FieldKind
 
@@ -11,8 +14,11 @@ struct TypeTraits: Sendable {
     /// Whether its values say themselves which record they are.
     let isRepresentable: Bool
 
-    /// Whether its values write and read their fields themselves.
-    let isMapped: Bool
+    /// The type as a model's; nil when it is none.
+    let model: (any CloudKitModel.Type)?
+
+    /// The type as one whose values write and read their fields themselves; nil when it is none.
+    let mapped: (any CloudKitMappedModel.Type)?
 
     private static let known = Mutex<[ObjectIdentifier: TypeTraits]>([:])
 
@@ -24,7 +30,10 @@ struct TypeTraits: Sendable {
             kind: FieldKind.classify(type),
             name: String(describing: type),
             isRepresentable: type is any CloudKitRecordRepresentable.Type,
-            isMapped: (type as? any CloudKitMappedModel.Type).map { $0.mappedType == type } ?? false
+            model: type as? any CloudKitModel.Type,
+            mapped: (type as? any CloudKitMappedModel.Type).flatMap {
+                $0.mappedType == type ? $0 : nil
+            }
         )
         known.withLock { $0[identifier] = traits }
         return traits

@@ -1,4 +1,5 @@
 public import CloudKit
+import Foundation
 
 /// A type whose values are views of a record: the record is the model.
 ///
@@ -48,14 +49,26 @@ extension CKRecordWrapper {
 extension CKRecordWrapper where FieldKey.RawValue == String {
     /// The value of a field; nil when it is empty or of another type.
     public func getField<T>(_ key: FieldKey) -> T? {
-        record.object(forKey: key.rawValue).flatMap { FieldScalar.value($0, as: T.self) }
+        guard let object = record.object(forKey: key.rawValue) else { return nil }
+        if let value = FieldScalar.value(object, as: T.self) { return value }
+        guard let type = T.self as? any Decodable.Type else { return nil }
+        return (try? value(of: key, as: type)) as? T
     }
 
     /// Sets a field, or clears it with nil.
     ///
-    /// - Important: A value that no record can hold clears the field; ``set(_:for:)`` throws.
+    /// Values that a record does not hold as they are, such as `URL`, `UUID`, enumerations and
+    /// structures, are stored as ``set(_:for:)`` stores them.
+    ///
+    /// - Important: A value that cannot be stored leaves the field as it is; ``set(_:for:)`` throws.
     public func setField<T>(_ key: FieldKey, value: T?) {
-        record.setObject(value as? any CKRecordValue, forKey: key.rawValue)
+        guard let value else { return record.setObject(nil, forKey: key.rawValue) }
+        if let value = value as? any Encodable {
+            let encoding = RecordEncoding(record: record, baseline: .systemFields, forms: .native)
+            try? encoding.store(value, encoding.field(PathKey(key.rawValue)))
+        } else if let object = value as? any CKRecordValue {
+            record.setObject(object, forKey: key.rawValue)
+        }
     }
 
     /// The name of the record that a field refers to.

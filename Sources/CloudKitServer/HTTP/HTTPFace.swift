@@ -16,22 +16,34 @@ struct HTTPFace: HTTPResponder {
     let policy: OriginPolicy
     let bodyLimit: Int
     let publicURL: String?
+    let courierWait: Duration
+    let administration: Administration
+    let observer: RequestObserver
 
-    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
-        var response = await answer(request)
+    func respond(to request: Request, context: FaceContext) async throws -> Response {
+        let observation = observer.begin(request)
+        var answer = await answer(request)
+        observation.end(answer)
         if let origin = request.headers[.origin], policy.allows(origin: origin) {
-            allow(origin, in: &response)
+            allow(origin, in: &answer.response)
         }
-        return response
+        return try await deliver(answer, over: context.channel)
     }
 
-    private func answer(_ request: Request) async -> Response {
-        if let refusal = refusal(of: request) { return response(service.refusal(refusal)) }
+    private func answer(_ request: Request) async -> FaceAnswer {
+        if let refusal = refusal(of: request) { return answer(service.refusal(refusal)) }
+        let path = request.uri.path
         if request.method == .options {
-            return Response(status: .ok, headers: [.allow: Self.methods])
+            return FaceAnswer(response: Response(status: .ok, headers: [.allow: Self.methods]))
         }
-        if request.uri.path == "/sign-in", policy.isLoopback { return await signIn(request) }
-        switch AssetRoute(path: request.uri.path) {
+        if path == CourierRoute.path { return FaceAnswer(response: await wait(request)) }
+        if path == "/sign-in", policy.isLoopback {
+            return FaceAnswer(response: await signIn(request))
+        }
+        if path == "/metrics" || path.hasPrefix(Administration.prefix) {
+            return await administer(request)
+        }
+        switch AssetRoute(path: path) {
         case .upload(let token): return await upload(request, token)
         case .download(let token): return await download(request, token)
         case nil: return await call(request)
@@ -65,12 +77,12 @@ struct HTTPFace: HTTPResponder {
         return nil
     }
 
-    private func call(_ request: Request) async -> Response {
+    private func call(_ request: Request) async -> FaceAnswer {
         let body: ByteBuffer
         do {
             body = try await request.body.collect(upTo: bodyLimit)
         } catch {
-            return response(
+            return answer(
                 service.refusal(
                     RequestError(
                         .badRequest,
@@ -80,7 +92,7 @@ struct HTTPFace: HTTPResponder {
                 )
             )
         }
-        return response(
+        return answer(
             await service.respond(
                 to: ServiceRequest(
                     method: request.method.rawValue,
@@ -94,43 +106,53 @@ struct HTTPFace: HTTPResponder {
         )
     }
 
-    private func upload(_ request: Request, _ token: String) async -> Response {
+    private func upload(_ request: Request, _ token: String) async -> FaceAnswer {
         guard request.method == .post || request.method == .put else {
-            return Response(status: .methodNotAllowed, headers: [.allow: "POST, PUT"])
+            return FaceAnswer(
+                response: Response(status: .methodNotAllowed, headers: [.allow: "POST, PUT"])
+            )
         }
         let chunks = request.body.map { Data($0.readableBytesView) }
-        return response(await service.receiveAsset(token: token, body: chunks))
+        return answer(await service.receiveAsset(token: token, body: chunks))
     }
 
-    private func download(_ request: Request, _ token: String) async -> Response {
+    private func download(_ request: Request, _ token: String) async -> FaceAnswer {
         guard request.method == .get || request.method == .head else {
-            return Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
+            return FaceAnswer(
+                response: Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
+            )
         }
         do {
             let contents = try await service.openAsset(token: token)
-            let isHead = request.method == .head
-            return Response(
-                status: .ok,
-                headers: [
-                    .contentType: "application/octet-stream",
-                    .contentDisposition: "attachment",
-                    .xContentTypeOptions: "nosniff",
-                ],
-                body: ResponseBody(contentLength: Int(contents.size)) { writer in
-                    if !isHead {
-                        for try await chunk in contents.chunks {
-                            try await writer.write(ByteBuffer(bytes: chunk))
-                        }
-                    }
-                    try await writer.finish(nil)
-                }
+            let size = Int(contents.size)
+            return FaceAnswer(
+                response: Response(
+                    status: .ok,
+                    headers: [
+                        .contentType: "application/octet-stream",
+                        .contentDisposition: "attachment",
+                        .xContentTypeOptions: "nosniff",
+                    ],
+                    body: request.method == .head
+                        ? ResponseBody(contentLength: size) { try await $0.finish(nil) }
+                        : Self.body(contents.chunks, length: size, contents.delivery)
+                ),
+                delivery: contents.delivery
             )
         } catch {
-            return response(service.refusal(error))
+            return answer(service.refusal(error))
         }
     }
 
-    private func response(_ answer: ServiceResponse) -> Response {
+    func answer(_ response: ServiceResponse) -> FaceAnswer {
+        FaceAnswer(
+            response: self.response(response),
+            delivery: response.delivery,
+            service: response
+        )
+    }
+
+    func response(_ answer: ServiceResponse) -> Response {
         var headers = HTTPFields()
         for (name, value) in answer.headers {
             guard let name = HTTPField.Name(name) else { continue }
@@ -139,7 +161,7 @@ struct HTTPFace: HTTPResponder {
         return Response(
             status: HTTPResponse.Status(code: answer.status),
             headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
+            body: Self.body(answer.body, answer.delivery)
         )
     }
 

@@ -24,8 +24,23 @@ extension CloudServer {
         public var allowedOrigins: Set<String>
         /// Seconds after which a silent connection is closed.
         public var idleSeconds: Int
+        /// Seconds after which a request that waits for a notification is answered empty; less than
+        /// the idle seconds, and than a minute, for which common clients wait.
+        public var courierSeconds: Double
         /// The service's own configuration.
         public var service: ServiceConfiguration
+        /// The key for the routes of operators and tests; nil makes a new one at each start.
+        ///
+        /// A server that does not listen on loopback has these routes only where a key is given.
+        public var administrationKey: String?
+        /// Whether those routes can move the clock forward; for tests.
+        public var hasVirtualClock = false
+        /// What goes wrong on purpose from the start; for tests.
+        public var faults: FaultPlan?
+        /// How many requests the journal keeps.
+        public var journalCapacity = 1000
+        /// Is told of each request after it was answered, for a person who watches.
+        public var watcher: (@Sendable (JournalEntry) -> Void)?
 
         /// Makes a configuration; without arguments, a server in memory on a free loopback port.
         public init(
@@ -37,6 +52,7 @@ extension CloudServer {
             allowedHosts: Set<String> = [],
             allowedOrigins: Set<String> = [],
             idleSeconds: Int = 75,
+            courierSeconds: Double = 30,
             service: ServiceConfiguration = ServiceConfiguration()
         ) {
             self.directory = directory
@@ -47,6 +63,7 @@ extension CloudServer {
             self.allowedHosts = allowedHosts
             self.allowedOrigins = allowedOrigins
             self.idleSeconds = idleSeconds
+            self.courierSeconds = courierSeconds
             self.service = service
         }
     }

@@ -2,6 +2,7 @@ public import CloudKitServerCore
 import CloudKitServerSQLite
 import Hummingbird
 public import Logging
+import Metrics
 import NIOCore
 public import ServiceLifecycle
 
@@ -29,16 +30,31 @@ public final class CloudServer: Service {
     private let configuration: Configuration
     private let logger: Logger
     private let bound = BoundAddress()
+    private let clock: any ServiceClock
+    private let policy: OriginPolicy
+    /// The last requests.
+    public let journal: RequestJournal
+    /// What the server counted and timed; `/metrics` shows the same.
+    public let metrics = PrometheusMetrics()
+    /// The key for the routes of operators and tests; nil where the server has none.
+    public let administrationKey: String?
 
     /// Opens the data of a server; nothing listens before `run()`.
     ///
-    /// - Throws: `StorageError` when the data cannot be opened.
+    /// - Throws: `StorageError` when the data cannot be opened, and `ServerConfigurationError` for
+    ///   what only a loopback server may do.
     public init(
         configuration: Configuration = Configuration(),
         logger: Logger = Logger(label: "cloudkit.server")
     ) throws {
         self.configuration = configuration
         self.logger = logger
+        policy = OriginPolicy(configuration)
+        try configuration.check(isLoopback: policy.isLoopback)
+        journal = RequestJournal(capacity: configuration.journalCapacity)
+        administrationKey = Self.key(configuration, policy)
+        clock =
+            configuration.hasVirtualClock ? VirtualClock(following: SystemClock()) : SystemClock()
         let storage: SQLiteStorage
         let assets: FileAssetStorage
         if let directory = configuration.directory {
@@ -55,20 +71,33 @@ public final class CloudServer: Service {
             storage: storage,
             assets: assets,
             configuration: configuration.service,
-            clock: SystemClock(),
+            clock: clock,
             randomness: SystemRandomness()
         )
+        service.setFaults(configuration.faults)
     }
 
     /// Puts an HTTP face on a service that exists, such as the cloud of a test.
     package init(
         serving service: CloudService,
         configuration: Configuration = Configuration(),
+        clock: any ServiceClock = SystemClock(),
         logger: Logger = Logger(label: "cloudkit.server")
     ) {
         self.service = service
         self.configuration = configuration
+        self.clock = clock
         self.logger = logger
+        policy = OriginPolicy(configuration)
+        journal = RequestJournal(capacity: configuration.journalCapacity)
+        administrationKey = Self.key(configuration, policy)
+    }
+
+    private static func key(_ configuration: Configuration, _ policy: OriginPolicy) -> String? {
+        if let key = configuration.administrationKey { return key }
+        guard policy.isLoopback else { return nil }
+        return SystemRandomness().bytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            .joined()
     }
 
     /// Listens and answers until it is cancelled or shut down gracefully.
@@ -103,9 +132,23 @@ public final class CloudServer: Service {
         Application(
             responder: HTTPFace(
                 service: service,
-                policy: OriginPolicy(configuration),
+                policy: policy,
                 bodyLimit: configuration.service.requestBodyBytes,
-                publicURL: configuration.publicURL
+                publicURL: configuration.publicURL,
+                courierWait: .seconds(configuration.courierSeconds),
+                administration: Administration(
+                    key: administrationKey,
+                    journal: journal,
+                    metrics: metrics,
+                    clock: clock as? VirtualClock
+                ),
+                observer: RequestObserver(
+                    journal: journal,
+                    logger: logger,
+                    clock: clock,
+                    metrics: MultiplexMetricsHandler(factories: [metrics, MetricsSystem.factory]),
+                    watcher: configuration.watcher
+                )
             ),
             server: .http1(
                 configuration: .init(

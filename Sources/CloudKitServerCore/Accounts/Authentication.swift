@@ -13,6 +13,8 @@ struct Authentication {
     let environment: StoredEnvironment?
     let database: DatabaseScope
     let now: Int64
+    /// Whether the credentials of one container are good for all.
+    let sharesCredentials: Bool
 
     /// The caller, and when its credentials expire, in milliseconds since 1970-01-01 UTC.
     ///
@@ -27,22 +29,41 @@ struct Authentication {
         let apiHash = SecretHash.of(apiToken)
         guard let environment,
             let row = try reader.credential(.apiToken, hash: apiHash),
-            row.environment == environment.id
+            try isGood(row, in: environment, reader)
         else {
             throw failure("ckAPIToken is not one of this container and environment")
+        }
+        if let name = credentials.userName {
+            let user = try reader.users(container: environment.container)
+                .first { $0.fullName == name }
+            return (Caller(credential: .webToken, user: user), nil)
         }
         guard credentials.webTokenText != nil else {
             return (Caller(credential: .apiToken, user: nil), nil)
         }
         guard let token = credentials.webToken,
             let row = try reader.credential(.webToken, hash: token.hash),
-            row.environment == environment.id, row.companion == apiHash,
+            try isGood(row, in: environment, reader), row.companion == apiHash,
             row.expires.map({ $0 > now }) ?? true,
-            let user = try row.user.flatMap({ try reader.user($0) })
+            let known = try row.user.flatMap({ try reader.user($0) }),
+            let user = known.container == environment.container
+                ? known
+                : try reader.user(container: environment.container, recordName: known.recordName)
         else {
             throw failure("ckWebAuthToken is unknown, expired or of another API token")
         }
         return (Caller(credential: .webToken, user: user, webToken: token), row.expires)
+    }
+
+    /// Whether a credential may be used in an environment.
+    private func isGood(
+        _ row: StoredCredential,
+        in environment: StoredEnvironment,
+        _ reader: any StorageReader
+    ) throws -> Bool {
+        if row.environment == environment.id { return true }
+        guard sharesCredentials else { return false }
+        return try reader.environment(row.environment)?.kind == environment.kind
     }
 
     /// The caller of a signed request.

@@ -32,6 +32,11 @@ final class CallerCache: Sendable {
         entries.withLock { $0[key].flatMap { $0.ends > now ? $0 : nil } }
     }
 
+    /// Forgets all callers.
+    func removeAll() {
+        entries.withLock { $0.removeAll() }
+    }
+
     /// Keeps a caller.
     func insert(_ entry: Entry, for key: Key) {
         entries.withLock {

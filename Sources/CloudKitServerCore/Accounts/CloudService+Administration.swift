@@ -16,6 +16,13 @@ extension CloudService {
         }
     }
 
+    /// The containers that were made, by identifier.
+    public func containers() async throws -> [String] {
+        try await storage.read { reader in
+            Set(try reader.environments().map(\.container)).sorted()
+        }
+    }
+
     /// Makes an API token, and its container where that is new.
     ///
     /// - Returns: 64 hexadecimal digits; the storage keeps a hash only, so they cannot be had again.
@@ -64,25 +71,29 @@ extension CloudService {
         name: String,
         emailAddress: String? = nil
     ) async throws -> ServiceUser {
-        let words = name.split(separator: " ")
-        let user = StoredUser(
-            id: RowID(rawValue: 0),
-            container: container,
-            recordName: "_" + Hexadecimal.encode(randomness.bytes(16)),
-            givenName: words.first.map(String.init),
-            familyName: words.count > 1 ? words.dropFirst().joined(separator: " ") : nil,
-            emailAddress: emailAddress?.lowercased()
-        )
+        var user = StoredUser(container: container, fullName: name)
+        user.recordName = "_" + Hexadecimal.encode(randomness.bytes(16))
+        user.emailAddress = emailAddress?.lowercased()
+        let added = user
         let incarnation = randomness.identifier()
         return try await storage.write { writer in
             try Self.addContainer(container, incarnation: incarnation, writer)
-            let user = try writer.addUser(user)
-            for kind in ServiceEnvironment.allCases {
-                let environment = try Self.environment(container, kind, writer)
-                try Self.addDatabase(environment, owner: user.id, incarnation: incarnation, writer)
-            }
-            return ServiceUser(user)
+            return ServiceUser(try Self.addUser(added, incarnation: incarnation, writer))
         }
+    }
+
+    /// Adds a user with its private databases; the row of the argument is ignored.
+    static func addUser(
+        _ user: StoredUser,
+        incarnation: Int64,
+        _ writer: any StorageWriter
+    ) throws -> StoredUser {
+        let user = try writer.addUser(user)
+        for kind in ServiceEnvironment.allCases {
+            let environment = try environment(user.container, kind, writer)
+            try addDatabase(environment, owner: user.id, incarnation: incarnation, writer)
+        }
+        return user
     }
 
     /// Makes every change token of a container expire, so that its clients fetch everything again.
@@ -163,7 +174,7 @@ extension CloudService {
         return row
     }
 
-    private static func addContainer(
+    static func addContainer(
         _ container: String,
         incarnation: Int64,
         _ writer: any StorageWriter
@@ -175,7 +186,7 @@ extension CloudService {
         }
     }
 
-    private static func addDatabase(
+    static func addDatabase(
         _ environment: StoredEnvironment,
         owner: RowID<StoredUser>?,
         incarnation: Int64,
@@ -186,6 +197,14 @@ extension CloudService {
             owner: owner,
             incarnation: incarnation
         )
+        try addDefaultZone(to: database, writer)
+    }
+
+    /// Adds the zone that every database has from the start.
+    static func addDefaultZone(
+        to database: StoredDatabase,
+        _ writer: any StorageWriter
+    ) throws {
         _ = try writer.addZone(
             StoredZone(
                 id: RowID(rawValue: 0),

@@ -8,9 +8,14 @@ struct Credentials: Sendable {
     let webTokenText: String?
     /// The web auth token; nil when this service did not make it.
     let webToken: WebToken?
+    /// The name of the user that the request wants to be; nil where that is not accepted.
+    let userName: String?
     private let isSigned: Bool
 
-    init(_ request: ServiceRequest, _ seal: TokenSeal) {
+    init(_ request: ServiceRequest, _ seal: TokenSeal, acceptsUserNames: Bool) {
+        let name = acceptsUserNames ? request.header("X-CloudKit-User") : nil
+        let words = (name ?? "").split(separator: " ").joined(separator: " ")
+        userName = (1...255).contains(words.utf8.count) ? words : nil
         parameters = QueryParameters(request.query)
         apiToken = parameters["ckAPIToken"]
         let text = parameters["ckWebAuthToken"].flatMap { $0.isEmpty ? nil : $0 }
@@ -25,7 +30,8 @@ struct Credentials: Sendable {
 
     /// Under what the caller is kept; nil for what must be checked each time.
     func cacheKey(_ path: ServicePath) -> CallerCache.Key? {
-        guard !isSigned, let apiToken, (webTokenText == nil) == (webToken == nil) else {
+        guard !isSigned, userName == nil, let apiToken, (webTokenText == nil) == (webToken == nil)
+        else {
             return nil
         }
         return CallerCache.Key(

@@ -7,6 +7,7 @@ public enum AssetRoute: Hashable, Sendable {
 
     /// Reads a path; nil when it is not one of an asset.
     public init?(path: some StringProtocol) {
+        guard path.hasPrefix("/assets/") else { return nil }
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         guard parts.count >= 3, parts[0] == "assets" else { return nil }
         switch parts[1] {

@@ -64,6 +64,8 @@ public struct AssetContents: Sendable {
     public var size: Int64
     /// The bytes in order; each piece is read when it is asked for.
     public var chunks: AsyncThrowingStream<Data, any Error>
+    /// How the bytes travel to the client; a face over the service carries it out.
+    public var delivery = ServiceResponse.Delivery()
 
     /// Makes contents.
     public init(size: Int64, chunks: AsyncThrowingStream<Data, any Error>) {

@@ -54,7 +54,21 @@ extension CloudService {
         token: String,
         body: Body
     ) async -> ServiceResponse where Body.Element == Data {
+        let faults = decideFaults(asset: "assets/send")
+        var response = await receive(token, body, faults)
+        response.delivery = faults.delivery
+        response.faultRules = faults.rules
+        return response
+    }
+
+    private func receive<Body: AsyncSequence & Sendable>(
+        _ token: String,
+        _ body: Body,
+        _ faults: FaultDecision
+    ) async -> ServiceResponse where Body.Element == Data {
         do {
+            if faults.isDropped { throw CancellationError() }
+            if let error = faults.error { throw error }
             let links = try await links("", now: clock.milliseconds)
             guard let place = links.place(uploadToken: token) else {
                 throw RequestError(
@@ -92,6 +106,14 @@ extension CloudService {
     /// - Throws: `RequestError` with `NOT_FOUND` for a token that was not made here or is too old.
     @concurrent
     public func openAsset(token: String) async throws(RequestError) -> AssetContents {
+        let faults = decideFaults(asset: "assets/fetch")
+        if let error = faults.error { throw error }
+        var contents = try await contents(token)
+        contents.delivery = faults.delivery
+        return contents
+    }
+
+    private func contents(_ token: String) async throws(RequestError) -> AssetContents {
         do {
             let links = try await links("", now: clock.milliseconds)
             if let checksum = links.checksum(downloadToken: token),

@@ -11,13 +11,7 @@ extension CloudService {
     func zoneChanges(_ call: Call) async throws -> Data {
         let request = try call.message(ZoneChangesRequest.self)
         try checkCount(request.zones.count, "zones")
-        guard call.path.database != .public else {
-            throw RequestError(
-                .badRequest,
-                reason: "endpoint not applicable in the database type 'publicdb'"
-            )
-        }
-        _ = try call.user()
+        try Self.checkChangesExist(call)
         let links = try await links(call.request.baseURL, now: call.now)
         return try await storage.read { reader in
             var writer = JSONWriter(capacity: 64 * 1024)
@@ -46,7 +40,7 @@ extension CloudService {
         guard !zone.zoneID.isDefault else {
             throw RequestError(.badRequest, reason: "cannot get changes in default zone")
         }
-        _ = try call.user()
+        try Self.checkChangesExist(call)
         let links = try await links(call.request.baseURL, now: call.now)
         let request = ZoneChangesRequest(zones: [zone])
         return try await storage.read { reader in
@@ -55,6 +49,17 @@ extension CloudService {
             try Self.write(page, zone, of: request, call, reader, links, to: &writer)
             return writer.data
         }
+    }
+
+    /// Refuses the public database, which has no feed of changes, and callers without a user.
+    private static func checkChangesExist(_ call: Call) throws {
+        guard call.path.database != .public else {
+            throw RequestError(
+                .badRequest,
+                reason: "endpoint not applicable in the database type 'publicdb'"
+            )
+        }
+        _ = try call.user()
     }
 
     private static func page(
@@ -91,7 +96,8 @@ extension CloudService {
         let answer = RecordAnswer(
             zone: page.zone,
             namesZone: true,
-            numbersAsStrings: request.numbersAsStrings ?? false,
+            numbersAsStrings: asked.numbersAsStrings ?? request.numbersAsStrings
+                ?? request.numberAsStrings ?? false,
             namesTypeOfTombstones: call.parameters.isTrue("tombstoneTypes"),
             links: links,
             caller: call.caller.user?.recordName

@@ -19,7 +19,7 @@ struct ZoneChangesPage {
         _ reader: any StorageReader
     ) throws {
         self.zone = zone
-        let start = try Self.start(text, in: zone, isReverse: isReverse, seal)
+        let start = try Self.start(text, in: zone, isReverse: isReverse, seal, reader)
         let found =
             start.isReverse
             ? try reader.changedRecords(zone.zone.id, before: start.sequence, limit: limit + 1)
@@ -36,23 +36,25 @@ struct ZoneChangesPage {
         _ text: String?,
         in zone: ZoneView,
         isReverse: Bool,
-        _ seal: TokenSeal
+        _ seal: TokenSeal,
+        _ reader: any StorageReader
     ) throws -> SyncToken {
         let fresh = zone.syncToken(
             after: isReverse ? zone.zone.headSequence + 1 : 0,
             isReverse: isReverse
         )
         guard let text else { return fresh }
-        guard let token = SyncToken.open(text, with: seal, for: .zoneChanges),
-            token.feed == fresh.feed
-        else {
+        let open = SyncToken.open(text, with: seal, for: .zoneChanges)
+        // A zone whose row is gone was removed by a reset: this one has its name since.
+        let isGone = try open.map { try reader.zone(RowID(rawValue: $0.feed)) == nil } ?? false
+        guard let token = open, isGone || token.feed == fresh.feed else {
             throw RequestError(
                 .badRequest,
                 reason: "Unknown sync continuation type: the syncToken is not one of zone "
                     + "'\(zone.id.zoneName)'"
             )
         }
-        guard token.incarnation == fresh.incarnation,
+        guard !isGone, token.incarnation == fresh.incarnation,
             token.sequence <= zone.zone.headSequence + (token.isReverse ? 1 : 0)
         else {
             throw RequestError(

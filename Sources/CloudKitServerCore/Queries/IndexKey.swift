@@ -51,19 +51,30 @@ enum IndexKey {
     /// The first key behind a key.
     static func successor(of key: Data) -> Data { key + [0] }
 
-    private static func bytes(_ bytes: some Sequence<UInt8>) -> Data {
-        first + Data(bytes.prefix(byteLimit))
+    private static func bytes(_ bytes: some Collection<UInt8>) -> Data {
+        var key: [UInt8] = [1]
+        key.reserveCapacity(1 + min(bytes.count, byteLimit))
+        key.append(contentsOf: bytes.prefix(byteLimit))
+        return Data(key)
+    }
+
+    private static func eight(_ ordered: UInt64) -> Data {
+        withUnsafeBytes(of: ordered) { bytes in
+            var key: [UInt8] = [1]
+            key.append(contentsOf: bytes)
+            return Data(key)
+        }
     }
 
     private static func number(_ pattern: UInt64) -> Data {
         let ordered = (pattern ^ 1 << 63).bigEndian
-        return first + withUnsafeBytes(of: ordered) { Data($0) }
+        return eight(ordered)
     }
 
     private static func double(_ number: Double) -> Data {
         // Negative zero equals zero.
         let pattern = (number == 0 ? 0 : number).bitPattern
         let ordered = (pattern >> 63 == 0 ? pattern | 1 << 63 : ~pattern).bigEndian
-        return first + withUnsafeBytes(of: ordered) { Data($0) }
+        return eight(ordered)
     }
 }

@@ -9,9 +9,11 @@ import Foundation
 /// The index entries of records of one type.
 struct IndexKeys {
     private let type: RecordTypeSchema
+    private let indexed: [(name: String, field: FieldSchema)]
 
     init(_ type: RecordTypeSchema) {
         self.type = type
+        indexed = type.indexedFields
     }
 
     /// All entries of a record, each once.
@@ -20,7 +22,7 @@ struct IndexKeys {
         // Shares belong to no type of the schema.
         guard type.number != 0 else { return [] }
         var entries = [IndexEntry(index: type.nameIndex, key: name, record: record.id)]
-        for (name, field) in type.indexedFields {
+        for (name, field) in indexed {
             let value = value(name, of: record, fields)
             if !field.indexes.isDisjoint(with: .values) {
                 for key in Self.keys(of: value, field.type) {
@@ -53,6 +55,7 @@ struct IndexKeys {
             if type.isList { return [] }
             return [value.flatMap(IndexKey.of) ?? IndexKey.missing]
         }
+        if values.count == 1 { return values.compactMap(IndexKey.of) }
         return Set(values.compactMap(IndexKey.of)).sorted { $0.lexicographicallyPrecedes($1) }
     }
 }

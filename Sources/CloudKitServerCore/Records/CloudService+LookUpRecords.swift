@@ -9,7 +9,10 @@ import Foundation
 extension CloudService {
     /// `records/lookup`: records by name.
     func lookUpRecords(_ call: Call) async throws -> Data {
-        let request = try call.message(LookupRecordsRequest.self)
+        let request = try call.message(
+            LookupRecordsRequest.self,
+            common: LookupRecordsRequest.init(common:)
+        )
         try checkCount(request.records.count, "records")
         let links = try await links(call.request.baseURL, now: call.now)
         return try await storage.read { [schemas] reader in
@@ -32,7 +35,11 @@ extension CloudService {
             writer.openObject()
             writer.key("records")
             writer.openArray()
-            for item in request.records {
+            for (place, item) in request.records.enumerated() {
+                if let failure = call.faults.failures[place] {
+                    writer.itemError(failure.item(item.recordName))
+                    continue
+                }
                 guard let record = try reader.record(zone.zone.id, name: item.recordName),
                     !record.isDeleted, try zone.access.mayRead(record, reader)
                 else {

@@ -9,7 +9,10 @@ import Foundation
 extension CloudService {
     /// `records/modify`: changes records, one commit for each zone.
     func modifyRecords(_ call: Call) async throws -> Data {
-        let request = try call.message(ModifyRecordsRequest.self)
+        let request = try call.message(
+            ModifyRecordsRequest.self,
+            common: ModifyRecordsRequest.init(common:)
+        )
         try checkCount(request.operations.count, "operations")
         let batches = try batches(of: request)
         let links = try await links(call.request.baseURL, now: call.now)
@@ -60,7 +63,8 @@ extension CloudService {
     ) async throws -> ([RecordOutcome], ZoneView?) {
         let version = randomness.identifier()
         do {
-            return try await storage.write { [schemas, configuration] writer in
+            let (outcomes, zone, queues) = try await storage.write {
+                [schemas, configuration, randomness] writer in
                 var zone = try ZoneDirectory(call: call, reader: writer).zone(batch.zone)
                 let environment = try writer.environment(call.environment.id) ?? call.environment
                 let rules = SchemaRules(
@@ -78,9 +82,19 @@ extension CloudService {
                 )
                 let outcomes = try commit.run()
                 try commit.finish(schemaVersion: version, cache: schemas)
+                var push = PushCommit(
+                    call: call,
+                    writer: writer,
+                    zone: zone,
+                    schema: commit.rules.schema,
+                    randomness: randomness
+                )
+                try push.tell(of: commit.changes)
                 zone.zone.headSequence = commit.sequence
-                return (outcomes, zone)
+                return (outcomes, zone, push.queues)
             }
+            waiters.wake(queues)
+            return (outcomes, zone)
         } catch let failure as AtomicBatchFailed {
             return (failure.outcomes, nil)
         } catch let error as RequestError

@@ -78,5 +78,6 @@ extension RecordCommit {
         tombstone.extra = nil
         tombstone.fields = Data()
         try writer.updateRecord(tombstone)
+        note(.deleted, record)
     }
 }

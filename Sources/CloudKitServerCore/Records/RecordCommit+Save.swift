@@ -44,7 +44,9 @@ extension RecordCommit {
             fields: fields.stored,
             extra: try part?.stored
         )
-        return try store(row, fields, links, over: existing, before, isNew: tombstone == nil)
+        let saved = try store(row, fields, links, over: existing, before, isNew: tombstone == nil)
+        note(existing == nil ? .created : .updated, saved, before: existing)
+        return saved
     }
 
     private func recordType(
@@ -107,7 +109,7 @@ extension RecordCommit {
         }
     }
 
-    private func store(
+    private mutating func store(
         _ row: StoredRecord,
         _ fields: RecordFields,
         _ references: References,
@@ -121,14 +123,14 @@ extension RecordCommit {
         } else {
             try writer.updateRecord(row)
         }
-        let type = rules.schema.types[row.type] ?? RecordTypeSchema(number: 0)
-        let new = IndexKeys(type).entries(of: row, fields)
+        let keys = indexKeys(of: row.type)
+        let new = keys.entries(of: row, fields)
         if let existing, let before {
-            let old = IndexKeys(type).entries(of: existing, before)
+            let old = keys.entries(of: existing, before)
             try replace(old, with: new)
             try writer.removeReferences(from: row.id)
         } else {
-            for entry in new { try writer.addEntry(entry, in: row.zone) }
+            try writer.addEntries(new, in: row.zone)
         }
         for reference in references.stored(from: row.id) {
             try writer.addReference(reference, in: row.zone)
@@ -139,13 +141,21 @@ extension RecordCommit {
         return row
     }
 
+    /// The indexes of a type; kept for as long as the batch does not make the schema grow.
+    private mutating func indexKeys(of name: String) -> IndexKeys {
+        let type = rules.schema.types[name] ?? RecordTypeSchema(number: 0)
+        guard !rules.isChanged else { return IndexKeys(type) }
+        if let keys = steadyKeys[name] { return keys }
+        let keys = IndexKeys(type)
+        steadyKeys[name] = keys
+        return keys
+    }
+
     private func replace(_ old: [IndexEntry], with new: [IndexEntry]) throws {
         let (before, after) = (Set(old), Set(new))
         for entry in old where !after.contains(entry) {
             try writer.removeEntry(entry, in: zone.zone.id)
         }
-        for entry in new where !before.contains(entry) {
-            try writer.addEntry(entry, in: zone.zone.id)
-        }
+        try writer.addEntries(new.filter { !before.contains($0) }, in: zone.zone.id)
     }
 }

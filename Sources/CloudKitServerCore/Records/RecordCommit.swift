@@ -20,8 +20,12 @@ struct RecordCommit {
     /// The number of the zone's newest change so far.
     var sequence: Int64
     let permissions: RecordPermissions
+    /// The indexes of types, as the schema was before the batch.
+    var steadyKeys: [String: IndexKeys] = [:]
     /// The shares saved so far, by the names of their roots.
     var newShares: [String: String] = [:]
+    /// What was done so far, in order.
+    private(set) var changes: [RecordChange] = []
 
     init(
         call: Call,
@@ -81,6 +85,7 @@ struct RecordCommit {
     }
 
     private mutating func apply(_ item: RecordBatch.Item) throws -> RecordOutcome {
+        if let failure = call.faults.failures[item.position] { throw failure }
         if let problem = NameRules.recordName(item.name) {
             throw RecordFailure(.badRequest, problem)
         }
@@ -137,6 +142,15 @@ struct RecordCommit {
                     + "the server's copy has '\(current)'"
             )
         }
+    }
+
+    /// Notes what was done to a record, for those who subscribe to it.
+    mutating func note(
+        _ kind: RecordChange.Kind,
+        _ record: StoredRecord,
+        before: StoredRecord? = nil
+    ) {
+        changes.append(RecordChange(kind: kind, record: record, before: before))
     }
 
     /// The next number of the zone.

@@ -47,7 +47,14 @@ extension CloudService {
         isDryRun: Bool = false
     ) async throws -> [SchemaChange] {
         let definition = try SchemaParser.parse(text)
-        try await addContainer(container)
+        if isDryRun {
+            let isNew = try await storage.read { reader in
+                try reader.environment(container: container, kind) == nil
+            }
+            if isNew { return SchemaDefinition().changes(to: definition) }
+        } else {
+            try await addContainer(container)
+        }
         return try await apply(definition, container, kind, isDryRun: isDryRun)
     }
 

@@ -1,7 +1,7 @@
 import CloudKitWire
 
 /// What a schema says of one field.
-struct FieldSchema: Hashable, Sendable, Codable {
+struct FieldSchema: Hashable, Sendable {
     /// What can be asked of a field.
     struct Indexes: OptionSet, Hashable, Sendable, Codable {
         let rawValue: Int
@@ -17,8 +17,8 @@ struct FieldSchema: Hashable, Sendable, Codable {
         static let values: Self = [.queryable, .sortable]
     }
 
-    /// The tag of the field's type.
-    private var tag: String
+    /// The field's type; the element type of a list that never had an element is open.
+    var type: FieldType
     /// Whether values are encrypted; such a field has no index.
     var isEncrypted: Bool
     /// What can be asked of the field.
@@ -27,16 +27,10 @@ struct FieldSchema: Hashable, Sendable, Codable {
     var number: Int64
 
     init(_ type: FieldType, isEncrypted: Bool = false, indexes: Indexes, number: Int64) {
-        tag = type.tag
+        self.type = type
         self.isEncrypted = isEncrypted
         self.indexes = indexes
         self.number = number
-    }
-
-    /// The field's type; the element type of a list that never had an element is open.
-    var type: FieldType {
-        get { FieldType(tag: tag) ?? FieldType(.string) }
-        set { tag = newValue.tag }
     }
 
     /// The number of the index on values.
@@ -52,5 +46,30 @@ struct FieldSchema: Hashable, Sendable, Codable {
         case .string: type.isList ? [.queryable, .searchable] : [.values, .searchable]
         case .int64, .double, .timestamp: type.isList ? .queryable : .values
         }
+    }
+}
+
+extension FieldSchema: Codable {
+    private enum CodingKeys: CodingKey {
+        case tag, isEncrypted, indexes, number
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let tag = try container.decode(String.self, forKey: .tag)
+        self.init(
+            FieldType(tag: tag) ?? FieldType(.string),
+            isEncrypted: try container.decode(Bool.self, forKey: .isEncrypted),
+            indexes: try container.decode(Indexes.self, forKey: .indexes),
+            number: try container.decode(Int64.self, forKey: .number)
+        )
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(type.tag, forKey: .tag)
+        try container.encode(isEncrypted, forKey: .isEncrypted)
+        try container.encode(indexes, forKey: .indexes)
+        try container.encode(number, forKey: .number)
     }
 }

@@ -1,5 +1,11 @@
 import CloudKitWire
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// One authenticated request on its way through the service.
 struct Call: Sendable {
     /// What the client sent.
@@ -14,17 +20,27 @@ struct Call: Sendable {
     let environment: StoredEnvironment
     /// When the request came.
     let now: Int64
+    /// What goes wrong with it on purpose.
+    var faults = FaultDecision()
 
     /// Decodes the body.
     ///
+    /// - Parameters:
+    ///   - type: The type of the body.
+    ///   - common: Reads the forms that come most often, faster; nil leaves it to the decoder.
+    /// - Returns: The body.
     /// - Throws: `RequestError` with `BAD_REQUEST` that names the place.
-    func message<Message: Decodable>(_ type: Message.Type) throws(RequestError) -> Message {
+    func message<Message: Decodable>(
+        _ type: Message.Type,
+        common: (Data) -> Message? = { _ in nil }
+    ) throws(RequestError) -> Message {
         guard JSONBounds.depth(of: request.body) <= Limits.requestDepth else {
             throw RequestError(
                 .badRequest,
                 reason: "The body nests deeper than \(Limits.requestDepth) arrays and objects"
             )
         }
+        if let message = common(request.body) { return message }
         do {
             return try WireJSON.decode(type, from: request.body)
         } catch let error as DecodingError {

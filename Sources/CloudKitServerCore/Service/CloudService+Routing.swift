@@ -41,7 +41,11 @@ extension CloudService {
     private func authenticate(_ request: ServiceRequest, _ path: ServicePath) async throws -> Call {
         let now = clock.milliseconds
         let seal = try await seal()
-        let credentials = Credentials(request, seal)
+        let credentials = Credentials(
+            request,
+            seal,
+            acceptsUserNames: configuration.acceptsUserNames
+        )
         let key = credentials.cacheKey(path)
         var entry = key.flatMap { callers.entry($0, now: now) }
         entry?.caller.webToken = credentials.webToken
@@ -79,14 +83,19 @@ extension CloudService {
         _ path: ServicePath,
         _ now: Int64
     ) async throws -> CallerCache.Entry {
-        try await storage.read { reader in
+        if configuration.opensContainers || credentials.userName != nil {
+            try await makeMissing(credentials, path)
+        }
+        let sharesCredentials = configuration.opensContainers
+        return try await storage.read { reader in
             let environment = try reader.environment(container: path.container, path.environment)
             let authentication = Authentication(
                 request: request,
                 credentials: credentials,
                 environment: environment,
                 database: path.database,
-                now: now
+                now: now,
+                sharesCredentials: sharesCredentials
             )
             let (caller, expires) = try authentication.caller(reader)
             guard let environment else {
@@ -124,6 +133,8 @@ extension CloudService {
         case .assetsRereference: try await rereferenceAssets(call)
         case .recordsChanges: try await recordChanges(call)
         case .zonesChanges: try await olderZoneChanges(call)
+        case .tokensCreate: try await createToken(call)
+        case .tokensRegister: try await registerToken(call)
         }
     }
 }

@@ -3,7 +3,7 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-package import CloudKitWire
+import CloudKitWire
 import Synchronization
 
 /// CloudKit Web Services without HTTP and without SQL: requests in, answers out.
@@ -32,6 +32,8 @@ public final class CloudService: Sendable {
     let schemas = SchemaCache()
     let rotation = TokenRotation()
     let callers = CallerCache()
+    let faults = Mutex<FaultScript?>(nil)
+    let waiters = PushWaiters()
     private let sealCache = Mutex<TokenSeal?>(nil)
 
     /// Makes a service over its storage; nothing is read before the first request.
@@ -54,20 +56,28 @@ public final class CloudService: Sendable {
     /// Never throws: a failure is an answer with CloudKit's error code, status and reason.
     @concurrent
     public func respond(to request: ServiceRequest) async -> ServiceResponse {
-        let call: Call
+        if request.path == CourierRoute.path { return await courier(request) }
+        var call: Call
         let endpoint: Endpoint
         do {
             (call, endpoint) = try await admit(request)
         } catch {
             return failure(error)
         }
+        call.faults = decideFaults(call, endpoint)
         var response: ServiceResponse
         do {
+            if call.faults.isDropped { throw CancellationError() }
+            try await prepare(call.faults, call, endpoint)
             response = ok(try await answer(call, endpoint))
         } catch {
             response = failure(error)
         }
-        if let token = call.caller.webToken, let next = try? await nextToken(after: token) {
+        response.delivery = call.faults.delivery
+        response.faultRules = call.faults.rules
+        if let token = call.caller.webToken, !call.faults.expiresWebToken,
+            let next = try? await nextToken(after: token)
+        {
             response.headers.append(("X-Apple-CloudKit-Web-Auth-Token", next))
         }
         return response
@@ -81,7 +91,7 @@ public final class CloudService: Sendable {
     }
 
     /// The answer to a request that is refused before the service sees it.
-    package func refusal(_ error: RequestError) -> ServiceResponse { failure(error) }
+    package func refusal(_ error: any Error) -> ServiceResponse { failure(error) }
 
     /// The seal of all tokens; its key is made on first use and kept in the storage.
     func seal() async throws -> TokenSeal {
@@ -110,17 +120,28 @@ public final class CloudService: Sendable {
     }
 
     /// The answer that an error becomes.
-    func failure(_ error: any Error) -> ServiceResponse {
-        var error = Self.requestError(for: error)
+    func failure(_ failure: any Error) -> ServiceResponse {
+        var error = Self.requestError(for: failure)
         let id = randomness.uuid().lowercased()
         error.uuid = id
         var writer = JSONWriter()
         writer.requestError(error)
-        return ServiceResponse(
+        var response = ServiceResponse(
             status: error.serverErrorCode.httpStatus,
             headers: headers(id: id),
             body: writer.data
         )
+        response.cause = Self.cause(of: failure)
+        return response
+    }
+
+    /// What an operator is told of an error that a client is not told.
+    private static func cause(of error: any Error) -> String? {
+        switch error {
+        case is RequestError, is CancellationError: nil
+        case let error as StorageError: "\(error.code): \(error.message)"
+        default: String(describing: type(of: error))
+        }
     }
 
     private func headers(id: String) -> [(name: String, value: String)] {

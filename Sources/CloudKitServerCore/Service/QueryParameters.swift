@@ -3,10 +3,10 @@ struct QueryParameters: Sendable {
     private var values: [String: String] = [:]
 
     init(_ query: String?) {
-        for pair in (query ?? "").split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = PercentEncoding.decode(parts[0]), !name.isEmpty,
-                let value = PercentEncoding.decode(parts.count > 1 ? parts[1] : "")
+        for pair in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
+            let end = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+            guard let name = PercentEncoding.decode(Substring(pair[..<end])), !name.isEmpty,
+                let value = PercentEncoding.decode(Substring(pair[end...].dropFirst()))
             else { continue }
             if values[name] == nil { values[name] = value }
         }
@@ -19,9 +19,9 @@ struct QueryParameters: Sendable {
 }
 
 /// Percent-encoding as URLs have it.
-enum PercentEncoding {
+package enum PercentEncoding {
     /// Decodes text; nil when an escape is cut short, not hexadecimal or not UTF-8.
-    static func decode(_ text: Substring) -> String? {
+    package static func decode(_ text: Substring) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

@@ -26,6 +26,19 @@ public struct ServiceConfiguration: Sendable {
     /// is observed to do; every answer carries a new token either way.
     public var rotatesWebTokens: Bool
 
+    /// Whether a container that nobody made is made, empty, by the first request for it.
+    ///
+    /// The credentials of one container then open every container of the service, and each user
+    /// exists in each under the same record name. Meant for tests, which run beside each other in
+    /// containers of their own.
+    public var opensContainers = false
+
+    /// Whether a request may name its user in the header `X-CloudKit-User` instead of proving who it
+    /// is; the user is made by the first request that names it.
+    ///
+    /// Whoever has an API token can then be anyone. `CloudServer` allows it on loopback only.
+    public var acceptsUserNames = false
+
     /// Makes a configuration; every default is the service's own limit.
     public init(
         assetBytes: Int = Limits.assetBytes,

@@ -39,6 +39,14 @@ public struct ServiceRequest: Sendable {
 
     /// The first value of a header field, whatever its case.
     package func header(_ name: String) -> String? {
-        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        headers.first { Self.isSame($0.name.utf8, name.utf8) }?.value
+    }
+
+    /// Whether two names are one but for the case of ASCII letters.
+    private static func isSame(_ first: String.UTF8View, _ second: String.UTF8View) -> Bool {
+        guard first.count == second.count else { return false }
+        return zip(first, second).allSatisfy { one, other in
+            one == other || (one | 0x20 == other | 0x20 && (0x61...0x7A).contains(one | 0x20))
+        }
     }
 }

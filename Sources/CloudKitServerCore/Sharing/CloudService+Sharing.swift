@@ -28,12 +28,18 @@ extension CloudService {
         try checkCount(request.shortGUIDs.count, "shortGUIDs")
         let user = try call.user()
         let links = try await links(call.request.baseURL, now: call.now)
-        return try await storage.write { writer in
+        let (answer, queues) = try await storage.write { [randomness] writer in
             let answer = ShareAnswer(call: call, user: user, reader: writer, links: links)
-            return try answer.answer(request.shortGUIDs) { guid in
-                try Self.accept(guid.value, call, user, writer)
+            var queues: Set<Data> = []
+            let body = try answer.answer(request.shortGUIDs) { guid in
+                let (row, isNew) = try Self.accept(guid.value, call, user, writer)
+                if isNew { queues.formUnion(try Self.tell(of: row, call, writer, randomness)) }
+                return row
             }
+            return (body, queues)
         }
+        waiters.wake(queues)
+        return answer
     }
 
     /// The share of a link that the user may see.
@@ -60,7 +66,7 @@ extension CloudService {
         _ call: Call,
         _ user: StoredUser,
         _ writer: any StorageWriter
-    ) throws -> StoredRecord {
+    ) throws -> (StoredRecord, isNew: Bool) {
         let directory = ShareDirectory(environment: call.environment.id)
         var (row, part) = try openShare(shortGUID, user, directory, writer)
         if let index = part.participants.firstIndex(where: {
@@ -68,7 +74,7 @@ extension CloudService {
         }) {
             if part.participants[index].acceptanceStatus == .accepted {
                 try directory.addMembership(of: user.id, in: row, writer)
-                return row
+                return (row, false)
             }
             part.participants[index].acceptanceStatus = .accepted
         } else {
@@ -96,7 +102,29 @@ extension CloudService {
         if part.participants.first?.userIdentity?.userRecordName != user.recordName {
             try directory.addMembership(of: user.id, in: row, writer)
         }
-        return row
+        return (row, true)
+    }
+
+    /// Tells the owner, the participants and the new one's other devices; answers the queues.
+    private static func tell(
+        of share: StoredRecord,
+        _ call: Call,
+        _ writer: any StorageWriter,
+        _ randomness: any ServiceRandomness
+    ) throws -> Set<Data> {
+        guard let zone = try writer.zone(share.zone),
+            let database = try writer.database(zone.database),
+            let owner = try database.owner.flatMap({ try writer.user($0) })
+        else { throw StorageError(.corrupt, "A share has no zone") }
+        var push = PushCommit(
+            call: call,
+            writer: writer,
+            zone: ZoneView(zone, in: database, owner: owner.recordName),
+            schema: try Schema(nil),
+            randomness: randomness
+        )
+        try push.tell(of: [RecordChange(kind: .updated, record: share)])
+        return push.queues
     }
 }
 

@@ -137,9 +137,11 @@ extension RecordCommit {
             guard var row = try writer.record(zone.zone.id, name: root), !row.isDeleted,
                 row.share != share
             else { continue }
+            let before = row
             row.share = share
             row.sequence = takeSequence()
             try writer.updateRecord(row)
+            note(.updated, row, before: before)
             for index in outcomes.indices {
                 if case .saved(let saved) = outcomes[index], saved.name == root {
                     outcomes[index] = .saved(row)
@@ -161,6 +163,7 @@ extension RecordCommit {
         row.sequence = takeSequence()
         row.modified = stamp
         try writer.updateRecord(row)
+        note(.updated, row, before: record)
         return true
     }
 
@@ -170,9 +173,11 @@ extension RecordCommit {
             !gone.contains(root), var row = try writer.record(record.zone, name: root),
             !row.isDeleted
         else { return }
+        let before = row
         row.share = nil
         row.sequence = takeSequence()
         try writer.updateRecord(row)
+        note(.updated, row, before: before)
     }
 }
 

@@ -86,5 +86,23 @@ struct ShareDirectory {
             memberships(user),
             StoredDocument(name: name, body: JSONEncoder().encode(place))
         )
+        try writer.putDocument(
+            members(share.zone),
+            StoredDocument(name: String(user.rawValue), body: Data())
+        )
+    }
+
+    private func members(_ zone: RowID<StoredZone>) -> String {
+        "shareMember/\(environment.rawValue)/\(zone.rawValue)"
+    }
+
+    /// The users who have ever accepted a share of a zone.
+    func members(
+        of zone: RowID<StoredZone>,
+        _ reader: any StorageReader
+    ) throws -> [RowID<StoredUser>] {
+        try reader.documents(members(zone)).compactMap {
+            Int64($0.name).map(RowID.init(rawValue:))
+        }
     }
 }

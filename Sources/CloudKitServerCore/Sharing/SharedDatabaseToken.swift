@@ -5,12 +5,15 @@ import CloudKitWire
 /// The zones belong to different databases, so there is no one number to stand for them all.
 struct SharedDatabaseToken: Hashable {
     var user: Int64
+    /// Which life of the user's databases the place belongs to.
+    var incarnation: Int64
     /// The number of the newest change seen, by zone.
     var seen: [Int64: Int64] = [:]
 
     func sealed(by seal: TokenSeal) -> String {
         var writer = TokenWriter()
         writer.append(user)
+        writer.append(incarnation)
         writer.append(Int64(seen.count))
         for (zone, sequence) in seen.sorted(by: { $0.key < $1.key }) {
             writer.append(zone)
@@ -23,8 +26,10 @@ struct SharedDatabaseToken: Hashable {
     static func open(_ text: String, user: Int64, with seal: TokenSeal) -> Self? {
         guard let contents = seal.open(text, for: .sharedChanges) else { return nil }
         var reader = TokenReader(contents)
-        guard reader.number() == user, let count = reader.number(), count >= 0 else { return nil }
-        var token = Self(user: user)
+        guard reader.number() == user, let incarnation = reader.number(),
+            let count = reader.number(), count >= 0
+        else { return nil }
+        var token = Self(user: user, incarnation: incarnation)
         for _ in 0..<count {
             guard let zone = reader.number(), let sequence = reader.number() else { return nil }
             token.seen[zone] = sequence
@@ -42,7 +47,10 @@ extension CloudService {
         let user = try call.user()
         let seal = try await seal()
         return try await storage.read { reader in
-            var token = SharedDatabaseToken(user: user.id.rawValue)
+            // The user's private database changes its life with all others of the environment.
+            let own = try reader.database(call.environment.id, owner: user.id)
+            let incarnation = own?.incarnation ?? 0
+            var token = SharedDatabaseToken(user: user.id.rawValue, incarnation: incarnation)
             if let text {
                 guard let open = SharedDatabaseToken.open(text, user: token.user, with: seal) else {
                     throw RequestError(
@@ -51,11 +59,18 @@ extension CloudService {
                             + "database"
                     )
                 }
+                guard open.incarnation == incarnation else {
+                    throw RequestError(
+                        .changeTokenExpired,
+                        reason: "The syncToken belongs to an earlier life of the database; start "
+                            + "without one"
+                    )
+                }
                 token = open
             }
             let views = try ZoneDirectory(call: call, reader: reader).zones()
             var zones: [WireZone] = []
-            var next = SharedDatabaseToken(user: token.user)
+            var next = SharedDatabaseToken(user: token.user, incarnation: incarnation)
             for view in views {
                 let id = view.zone.id.rawValue
                 next.seen[id] = view.zone.changeSequence

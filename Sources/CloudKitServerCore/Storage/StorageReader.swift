@@ -37,6 +37,9 @@ public protocol StorageReader {
     /// The documents of a collection, by name.
     func documents(_ collection: String) throws -> [StoredDocument]
 
+    /// The items of a queue, oldest first.
+    func pushes(_ queue: Data, limit: Int) throws -> [StoredPush]
+
     // MARK: Databases and zones
 
     /// The public database of an environment, or a user's private one.
@@ -46,6 +49,8 @@ public protocol StorageReader {
     ) throws -> StoredDatabase?
     /// A database by its row.
     func database(_ id: RowID<StoredDatabase>) throws -> StoredDatabase?
+    /// All databases of an environment, by row.
+    func databases(_ environment: RowID<StoredEnvironment>) throws -> [StoredDatabase]
     /// A zone by name, also a deleted one.
     func zone(_ database: RowID<StoredDatabase>, name: String) throws -> StoredZone?
     /// A zone by its row, also a deleted one.
@@ -94,4 +99,9 @@ public protocol StorageReader {
     func entries(_ scan: IndexScan) throws -> [IndexEntry]
     /// The number of entries that a scan would answer, counted no further than its limit.
     func entryCount(_ scan: IndexScan) throws -> Int
+
+    // MARK: Snapshots
+
+    /// The snapshots of a container, by name.
+    func snapshots(_ container: String) throws -> [StoredSnapshot]
 }

@@ -37,6 +37,16 @@ public protocol StorageWriter: StorageReader {
     /// Removes a document if it is there.
     func removeDocument(_ collection: String, _ name: String) throws
 
+    /// Adds an item at the end of its queue, in place of the one of the same slot; the row of the
+    /// argument is ignored.
+    func addPush(_ push: StoredPush) throws
+    /// Puts an item back where it stood, unless its slot was taken meanwhile.
+    func returnPush(_ push: StoredPush) throws
+    /// Removes an item if it is there.
+    func removePush(_ id: RowID<StoredPush>) throws
+    /// Removes the items of a queue but for the newest ones.
+    func removePushes(_ queue: Data, keepingNewest count: Int) throws
+
     // MARK: Databases and zones
 
     /// Adds a database.
@@ -65,8 +75,8 @@ public protocol StorageWriter: StorageReader {
     func addRecord(_ record: StoredRecord) throws -> RowID<StoredRecord>
     /// Replaces a record's row.
     func updateRecord(_ record: StoredRecord) throws
-    /// Adds an index entry.
-    func addEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws
+    /// Adds index entries; those that are there already stay.
+    func addEntries(_ entries: [IndexEntry], in zone: RowID<StoredZone>) throws
     /// Removes an index entry if it is there.
     func removeEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws
     /// Removes every entry of an index in an environment.
@@ -91,4 +101,39 @@ public protocol StorageWriter: StorageReader {
     func removeReferences(from source: RowID<StoredRecord>) throws
     /// Replaces the checksums of the assets that a record holds.
     func setAssets(_ checksums: [Data], of record: RowID<StoredRecord>) throws
+
+    // MARK: Snapshots
+
+    /// Removes the zones of every database of an environment with all that is in them, and sets the
+    /// databases' newest change to 0; numbers of removed zones are never given again.
+    func removeZones(of environment: RowID<StoredEnvironment>) throws
+    /// Removes the schema of an environment.
+    func removeSchema(of environment: RowID<StoredEnvironment>) throws
+    /// Removes the documents of some collections and of those below them.
+    ///
+    /// Below a collection are those whose names start with its name and a slash.
+    func removeDocuments(in collections: [String]) throws
+    /// Keeps the schema, databases and zones of some environments and the documents of some
+    /// collections, and of those below them; replaces the snapshot of that name.
+    func addSnapshot(
+        _ snapshot: StoredSnapshot,
+        of environments: [RowID<StoredEnvironment>],
+        documents collections: [String]
+    ) throws
+    /// Puts back what a snapshot has, where all of that was removed before.
+    ///
+    /// Zones and documents come back as they were; records may get other rows, in the same order.
+    /// Databases that the snapshot does not know stay as they are.
+    ///
+    /// - Throws: `StorageError`.
+    func restoreSnapshot(_ container: String, _ name: String) throws
+    /// Removes a snapshot if it is there.
+    func removeSnapshot(_ container: String, _ name: String) throws
+}
+
+extension StorageWriter {
+    /// Adds an index entry.
+    public func addEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws {
+        try addEntries([entry], in: zone)
+    }
 }

@@ -36,11 +36,12 @@ extension CloudService {
         try checkCount(request.operations.count, "operations")
         let collection = try SubscriptionCollection(call)
         let names = request.operations.map { $0.subscription.subscriptionID ?? randomness.uuid() }
-        let results = try await storage.write { writer in
-            try zip(request.operations, names).map { operation, name in
+        let results = try await storage.write { [schemas] writer in
+            let schema = try schemas.current(call.environment, writer)
+            return try zip(request.operations, names).map { operation, name in
                 var operation = operation
                 operation.subscription.subscriptionID = name
-                return try collection.apply(operation, name, writer)
+                return try collection.apply(operation, name, schema, writer)
             }
         }
         return try WireJSON.encode(SubscriptionsResponse(subscriptions: results))

@@ -9,13 +9,27 @@ import Foundation
 /// The subscriptions of one user to one database.
 struct SubscriptionCollection {
     private let name: String
+    private let environment: RowID<StoredEnvironment>
     private let database: DatabaseScope
+    private let user: RowID<StoredUser>
 
     init(_ call: Call) throws(RequestError) {
-        let user = try call.user()
-        database = call.path.database
-        name =
-            "subscription/\(call.environment.id.rawValue)/\(database.rawValue)/\(user.id.rawValue)"
+        self.init(
+            of: try call.user().id,
+            to: call.path.database,
+            in: call.environment.id
+        )
+    }
+
+    init(
+        of user: RowID<StoredUser>,
+        to database: DatabaseScope,
+        in environment: RowID<StoredEnvironment>
+    ) {
+        self.user = user
+        self.database = database
+        self.environment = environment
+        name = "subscription/\(environment.rawValue)/\(database.rawValue)/\(user.rawValue)"
     }
 
     /// All of them, by name.
@@ -35,12 +49,13 @@ struct SubscriptionCollection {
     func apply(
         _ operation: ModifySubscriptionsRequest.Operation,
         _ id: String,
+        _ schema: Schema,
         _ writer: any StorageWriter
     ) throws -> ItemResult<WireSubscription> {
         let existing = try subscription(id, writer)
         if operation.operationType == .delete {
-            guard existing != nil else { return .failure(Self.notFound(id)) }
-            try writer.removeDocument(name, id)
+            guard let existing else { return .failure(Self.notFound(id)) }
+            try remove(existing, writer)
             return .success(WireSubscription(subscriptionID: id, subscriptionType: nil))
         }
         // Making the same subscription again is no error, and changes nothing.
@@ -49,7 +64,7 @@ struct SubscriptionCollection {
             return .failure(Self.notFound(id))
         }
         let subscription = operation.subscription
-        if let problem = problem(with: subscription) {
+        if let problem = problem(with: subscription, schema) {
             return .failure(ItemError(.badRequest, reason: problem, subscriptionID: id))
         }
         if let rival = try all(writer).first(where: { Self.isRival($0, of: subscription) }) {
@@ -58,18 +73,64 @@ struct SubscriptionCollection {
                 + "watches the same already"
             return .failure(ItemError(.internalError, reason: reason, subscriptionID: id))
         }
+        if let existing { try remove(existing, writer) }
+        try add(subscription, id, writer)
+        return .success(subscription)
+    }
+
+    private func add(
+        _ subscription: WireSubscription,
+        _ id: String,
+        _ writer: any StorageWriter
+    ) throws {
         try writer.putDocument(
             name,
             StoredDocument(name: id, body: WireJSON.encode(subscription))
         )
-        return .success(subscription)
+        guard database == .public, let type = subscription.query?.recordType else { return }
+        let owner = Data(String(user.rawValue).utf8)
+        try writer.putDocument(
+            Self.directory(of: type, in: environment),
+            StoredDocument(name: "\(user.rawValue)/\(id)", body: owner)
+        )
+    }
+
+    /// Removes a subscription.
+    func remove(_ subscription: WireSubscription, _ writer: any StorageWriter) throws {
+        guard let id = subscription.subscriptionID else { return }
+        try writer.removeDocument(name, id)
+        guard database == .public, let type = subscription.query?.recordType else { return }
+        try writer.removeDocument(
+            Self.directory(of: type, in: environment),
+            "\(user.rawValue)/\(id)"
+        )
+    }
+
+    /// The users who subscribe to records of a type in the public database.
+    static func users(
+        watching type: String,
+        in environment: RowID<StoredEnvironment>,
+        _ reader: any StorageReader
+    ) throws -> Set<RowID<StoredUser>> {
+        Set(
+            try reader.documents(directory(of: type, in: environment)).compactMap {
+                Int64(String(decoding: $0.body, as: UTF8.self)).map(RowID.init(rawValue:))
+            }
+        )
+    }
+
+    private static func directory(
+        of type: String,
+        in environment: RowID<StoredEnvironment>
+    ) -> String {
+        "subscribedType/\(environment.rawValue)/\(type)"
     }
 
     static func notFound(_ id: String) -> ItemError {
         ItemError(.notFound, reason: "Subscription not found: '\(id)'", subscriptionID: id)
     }
 
-    private func problem(with subscription: WireSubscription) -> String? {
+    private func problem(with subscription: WireSubscription, _ schema: Schema) -> String? {
         guard let id = subscription.subscriptionID, !id.isEmpty,
             id.utf8.count <= Limits.nameLength
         else { return "subscriptionID is empty or too long" }
@@ -81,8 +142,14 @@ struct SubscriptionCollection {
                 return "The query subscription '\(id)' fires on nothing; name create, update or "
                     + "delete in firesOn"
             }
+            return problem(with: subscription.query, schema)
         case .zone:
-            if subscription.zoneID == nil { return "The zone subscription '\(id)' has no zoneID" }
+            guard let zone = subscription.zoneID else {
+                return "The zone subscription '\(id)' has no zoneID"
+            }
+            if zone.isDefault {
+                return "The default zone keeps no changes that '\(id)' could tell of"
+            }
             if database == .public {
                 return "The public database has no zones to subscribe to"
             }
@@ -92,6 +159,17 @@ struct SubscriptionCollection {
             }
         }
         return nil
+    }
+
+    /// Why records could not be compared with a query; one of an unknown type waits for the type.
+    private func problem(with query: WireQuery?, _ schema: Schema) -> String? {
+        guard let query, let type = schema.types[query.recordType] else { return nil }
+        do {
+            for filter in query.filterBy { _ = try QueryCondition(filter, in: type, query.recordType) }
+            return nil
+        } catch {
+            return error.reason ?? "The query cannot be answered"
+        }
     }
 
     /// Whether two subscriptions of different names watch the same, which the service refuses.

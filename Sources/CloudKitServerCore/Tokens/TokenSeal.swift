@@ -13,7 +13,8 @@ struct TokenSeal: Sendable {
     /// What a token is for.
     enum Purpose: UInt8 {
         case databaseChanges = 1
-        case zoneChanges, queryPage, upload, receipt, download, shareLink, sharedChanges, webToken
+        case zoneChanges, queryPage, upload, receipt, download, shareLink, sharedChanges, webToken,
+            pushToken
     }
 
     private static let signatureBytes = 16
@@ -64,14 +65,18 @@ struct TokenSeal: Sendable {
         return open(base64, for: purpose)
     }
 
+    /// A secret that only this service can make, the same for the same contents.
+    func secret(of contents: [UInt8], for purpose: Purpose) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: [purpose.rawValue] + contents, using: key))
+    }
+
     private func signature(of contents: [UInt8], for purpose: Purpose) -> [UInt8] {
-        let code = HMAC<SHA256>.authenticationCode(for: [purpose.rawValue] + contents, using: key)
-        return Array(code.prefix(Self.signatureBytes))
+        Array(secret(of: contents, for: purpose).prefix(Self.signatureBytes))
     }
 }
 
 /// Whether two values are equal, found out in a time that does not tell where they differ.
-func isEqualInConstantTime(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+package func isEqualInConstantTime(_ first: [UInt8], _ second: [UInt8]) -> Bool {
     guard first.count == second.count else { return false }
     return zip(first, second).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
 }

@@ -52,13 +52,23 @@ extension CloudService {
         _ = try call.user()
         try checkUnique(request.operations.map(\.zone.zoneID.zoneName), "zone")
         let seal = try await seal()
-        let zones = try await storage.write { writer in
-            try request.operations.map { operation in
+        let (zones, queues) = try await storage.write { [randomness] writer in
+            var queues: Set<Data> = []
+            let zones = try request.operations.map { operation in
                 try Self.item(zone: operation.zone.zoneID) {
-                    try ZoneChange(call: call, writer: writer, seal: seal).apply(operation)
+                    var change = ZoneChange(
+                        call: call,
+                        writer: writer,
+                        seal: seal,
+                        randomness: randomness
+                    )
+                    defer { queues.formUnion(change.queues) }
+                    return try change.apply(operation)
                 }
             }
+            return (zones, queues)
         }
+        waiters.wake(queues)
         return try WireJSON.encode(ZonesResponse(zones: zones))
     }
 

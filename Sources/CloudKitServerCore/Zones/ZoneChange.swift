@@ -1,15 +1,36 @@
 import CloudKitWire
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// One operation of `zones/modify` inside its commit.
 struct ZoneChange {
     let call: Call
     let writer: any StorageWriter
     let seal: TokenSeal
+    let randomness: any ServiceRandomness
+    /// The queues of notifications that got items.
+    private(set) var queues: Set<Data> = []
+
+    init(
+        call: Call,
+        writer: any StorageWriter,
+        seal: TokenSeal,
+        randomness: any ServiceRandomness
+    ) {
+        self.call = call
+        self.writer = writer
+        self.seal = seal
+        self.randomness = randomness
+    }
 
     /// Makes or deletes the zone.
     ///
     /// - Throws: `RequestError` about the zone, before anything was written.
-    func apply(_ operation: ModifyZonesRequest.Operation) throws -> WireZone {
+    mutating func apply(_ operation: ModifyZonesRequest.Operation) throws -> WireZone {
         let id = operation.zone.zoneID
         let directory = ZoneDirectory(call: call, reader: writer)
         guard directory.isOwnedByCaller(id) else {
@@ -29,7 +50,7 @@ struct ZoneChange {
         }
     }
 
-    private func create(
+    private mutating func create(
         _ name: String,
         _ found: StoredZone?,
         _ database: StoredDatabase,
@@ -60,10 +81,12 @@ struct ZoneChange {
                 )
             )
         }
-        return ZoneView(zone, in: database, owner: owner).wire(seal)
+        let view = ZoneView(zone, in: database, owner: owner)
+        try tell(of: view)
+        return view.wire(seal)
     }
 
-    private func delete(
+    private mutating func delete(
         _ id: WireZoneID,
         _ found: StoredZone?,
         _ database: StoredDatabase,
@@ -78,7 +101,20 @@ struct ZoneChange {
         zone.isDeleted = true
         zone.changeSequence = sequence
         try writer.updateZone(zone)
-        let identity = ZoneView(zone, in: database, owner: owner).id
-        return WireZone(zoneID: identity, deleted: true)
+        let view = ZoneView(zone, in: database, owner: owner)
+        try tell(of: view)
+        return WireZone(zoneID: view.id, deleted: true)
+    }
+
+    private mutating func tell(of zone: ZoneView) throws {
+        var push = PushCommit(
+            call: call,
+            writer: writer,
+            zone: zone,
+            schema: try Schema(nil),
+            randomness: randomness
+        )
+        try push.tellOfZone()
+        queues.formUnion(push.queues)
     }
 }

@@ -30,12 +30,34 @@ extension SQLiteConnection {
         ) { $0[0] } ?? 0
     }
 
-    func addEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws {
-        try run(
-            "INSERT OR IGNORE INTO indexEntry (zone, number, key, record) VALUES (?, ?, ?, ?)",
-            [zone.rawValue, entry.index, entry.key, entry.record.rawValue]
-        )
+    func addEntries(_ entries: [IndexEntry], in zone: RowID<StoredZone>) throws {
+        var rest = entries[...]
+        while !rest.isEmpty {
+            // Few sizes, so that few statements are kept.
+            let count = Self.insertSizes.first { $0 <= rest.count } ?? 1
+            var values: [DatabaseValue] = []
+            values.reserveCapacity(count * 4)
+            for entry in rest.prefix(count) {
+                values.append(zone.rawValue.databaseValue)
+                values.append(entry.index.databaseValue)
+                values.append(entry.key.databaseValue)
+                values.append(entry.record.rawValue.databaseValue)
+            }
+            try run(Self.inserts[count] ?? "", StatementArguments(values))
+            rest = rest.dropFirst(count)
+        }
     }
+
+    private static let insertSizes = [16, 8, 4, 2, 1]
+    private static let inserts = Dictionary(
+        uniqueKeysWithValues: insertSizes.map { size in
+            let rows = Array(repeating: "(?, ?, ?, ?)", count: size).joined(separator: ", ")
+            return (
+                size,
+                "INSERT OR IGNORE INTO indexEntry (zone, number, key, record) VALUES \(rows)"
+            )
+        }
+    )
 
     func removeEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws {
         try run(

@@ -17,6 +17,14 @@ extension SQLiteConnection {
         try first(Self.selectDatabase + " WHERE id = ?", [id.rawValue], Self.database)
     }
 
+    func databases(_ environment: RowID<StoredEnvironment>) throws -> [StoredDatabase] {
+        try all(
+            Self.selectDatabase + " WHERE environment = ? ORDER BY id",
+            [environment.rawValue],
+            Self.database
+        )
+    }
+
     func addDatabase(
         _ environment: RowID<StoredEnvironment>,
         owner: RowID<StoredUser>?,

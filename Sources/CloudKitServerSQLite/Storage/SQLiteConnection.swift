@@ -20,9 +20,29 @@ struct SQLiteConnection {
 
     /// Runs a statement.
     func run(_ sql: String, _ arguments: [Argument] = []) throws {
+        try run(sql, StatementArguments(arguments))
+    }
+
+    /// Runs a statement whose values are in SQLite's form already.
+    func run(_ sql: String, _ arguments: StatementArguments) throws {
         let statement = try database.cachedStatement(sql: sql)
-        statement.setUncheckedArguments(StatementArguments(arguments))
+        statement.setUncheckedArguments(arguments)
         try statement.execute()
+    }
+
+    /// Runs a statement whose text is not worth keeping prepared.
+    func runOnce(_ sql: String, _ arguments: [Argument] = []) throws {
+        try database.execute(sql: sql, arguments: StatementArguments(arguments))
+    }
+
+    /// The names of a table's columns.
+    func columns(of table: String) throws -> [String] {
+        try database.columns(in: table).map(\.name)
+    }
+
+    /// The first value of a query whose text is not worth keeping prepared.
+    func number(_ sql: String) throws -> Int64? {
+        try Int64.fetchOne(database, sql: sql)
     }
 
     /// Runs a statement that adds a row; answers the row's number.

@@ -9,6 +9,12 @@ enum SQLiteTables {
             try database.execute(sql: zones)
             try database.execute(sql: records)
         }
+        migrator.registerMigration("push") { database in
+            try database.execute(sql: pushes)
+        }
+        migrator.registerMigration("snapshots") { database in
+            try database.execute(sql: snapshots)
+        }
         return migrator
     }
 
@@ -48,7 +54,20 @@ enum SQLiteTables {
         ) WITHOUT ROWID;
         """
 
-    // An owner of 0 is nobody: NULLs would not be unique.
+    // AUTOINCREMENT: an item that is put back keeps its place, so numbers are never used again.
+    private static let pushes = """
+        CREATE TABLE push (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            queue BLOB NOT NULL,
+            slot TEXT,
+            body BLOB NOT NULL
+        );
+        CREATE INDEX pushByQueue ON push (queue, id);
+        CREATE UNIQUE INDEX pushBySlot ON push (queue, slot) WHERE slot IS NOT NULL;
+        """
+
+    // An owner of 0 is nobody: NULLs would not be unique. Change tokens name a zone by its row, so the
+    // row of a zone that is gone is never used again.
     private static let zones = """
         CREATE TABLE database (
             id INTEGER PRIMARY KEY,
@@ -59,7 +78,7 @@ enum SQLiteTables {
             UNIQUE (environment, owner)
         );
         CREATE TABLE zone (
-            id INTEGER PRIMARY KEY,
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             database INTEGER NOT NULL,
             name TEXT NOT NULL,
             incarnation INTEGER NOT NULL,
@@ -114,5 +133,17 @@ enum SQLiteTables {
             PRIMARY KEY (checksum, record)
         ) WITHOUT ROWID;
         CREATE INDEX assetByRecord ON asset (record);
+        """
+
+    // What a snapshot has is in tables of its own, which are made with it: see
+    // SQLiteConnection+Snapshots.
+    private static let snapshots = """
+        CREATE TABLE snapshot (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            container TEXT NOT NULL,
+            name TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            UNIQUE (container, name)
+        );
         """
 }

@@ -37,6 +37,11 @@ public struct ServerKey: Sendable {
         }
     }
 
+    /// Makes the private half of a new key, in PEM form.
+    public static func makePrivateKeyPEM() -> String {
+        P256.Signing.PrivateKey().pemRepresentation
+    }
+
     /// The public half in PEM form, to be registered with the container.
     public var publicKeyPEM: String { privateKey.publicKey.pemRepresentation }
 

@@ -83,7 +83,7 @@ public final class WebCredentials: Sendable {
 
     /// Percent-encodes all but the unreserved characters of RFC 3986: a web auth token holds `+`,
     /// `/` and `=`.
-    private static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         var escaped = ""
         for byte in text.utf8 {
             switch byte {

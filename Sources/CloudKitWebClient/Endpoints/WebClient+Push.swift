@@ -3,6 +3,11 @@ public import Foundation
 
 extension WebClient {
     /// Asks for a place to wait for notifications at.
+    ///
+    /// - Parameter clientID: A name under which the same place is given again; nil asks for a new
+    ///   one.
+    /// - Returns: The token and its place.
+    /// - Throws: When the service refuses or cannot be reached.
     public func createToken(
         clientID: String? = nil
     ) async throws(WebClientError) -> CreateTokenResponse {
@@ -11,6 +16,24 @@ extension WebClient {
             CreateTokenRequest(apnsEnvironment: environment, clientId: clientID)
         )
     }
+
+    /// Lets a token, made here or elsewhere, receive the user's notifications of this container.
+    public func registerToken(
+        _ apnsToken: String,
+        clientID: String? = nil
+    ) async throws(WebClientError) {
+        let request = RegisterTokenRequest(
+            apnsEnvironment: environment,
+            apnsToken: apnsToken,
+            clientId: clientID
+        )
+        let _: Empty = try await call(
+            path: "/device/1/\(container)/\(environment.rawValue)/tokens/register",
+            request
+        )
+    }
+
+    private struct Empty: Decodable {}
 
     /// Waits at a place of `createToken` for the next notification.
     ///

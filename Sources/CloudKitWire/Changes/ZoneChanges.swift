@@ -14,6 +14,8 @@ public struct ZoneChangesRequest: Hashable, Sendable, Codable {
         public var desiredRecordTypes: [String]?
         /// Whether the newest change comes first.
         public var reverse: Bool?
+        /// Whether numbers are answered as strings.
+        public var numbersAsStrings: Bool?
 
         /// Makes a request about one zone.
         public init(
@@ -41,6 +43,8 @@ public struct ZoneChangesRequest: Hashable, Sendable, Codable {
     public var reverse: Bool?
     /// Whether the answer writes INT64 and DOUBLE values as strings.
     public var numbersAsStrings: Bool?
+    /// The same under the name that Apple's page has it; read, never sent.
+    public var numberAsStrings: Bool?
 
     /// Makes a request.
     public init(zones: [Zone]) {

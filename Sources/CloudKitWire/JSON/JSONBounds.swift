@@ -1,7 +1,17 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 /// Checks the shape of JSON before anything is built from it.
 package enum JSONBounds {
     /// The deepest nesting of arrays and objects; strings are skipped, nothing else is checked.
-    package static func depth(of bytes: some Sequence<UInt8>) -> Int {
+    package static func depth(of data: Data) -> Int {
+        data.withUnsafeBytes { depth(of: $0) }
+    }
+
+    private static func depth(of bytes: UnsafeRawBufferPointer) -> Int {
         var depth = 0
         var deepest = 0
         var isInString = false

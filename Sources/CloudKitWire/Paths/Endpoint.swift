@@ -46,4 +46,8 @@ public enum Endpoint: String, Hashable, Sendable, CaseIterable {
     case usersLookupID = "users/lookup/id"
     /// Finds the users in the caller's address book; deprecated.
     case usersLookupContacts = "users/lookup/contacts"
+    /// Asks for a token and a place to wait for notifications at.
+    case tokensCreate = "tokens/create"
+    /// Lets a token receive the container's notifications.
+    case tokensRegister = "tokens/register"
 }

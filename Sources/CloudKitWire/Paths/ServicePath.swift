@@ -1,4 +1,6 @@
 /// The path of a request: `/database/1/{container}/{environment}/{database}/{endpoint}`.
+///
+/// The endpoints `tokens/…` are also found at `/device/1/{container}/{environment}/{endpoint}`.
 public struct ServicePath: Hashable, Sendable {
     /// The container, such as `iCloud.com.example.app`.
     public var container: String
@@ -23,13 +25,19 @@ public struct ServicePath: Hashable, Sendable {
     }
 
     /// Reads a path without its query; nil when it is not one of the service.
-    public init?(_ path: some StringProtocol) {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+    public init?(_ path: String) {
+        // Bytes, not characters: to find the bounds of characters takes far longer.
+        var parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+        if parts.count > 4, parts[0] == "device", parts[4] == "tokens" {
+            // These paths name no database; anyone may ask for a token who may ask the public one.
+            parts[0] = "database"
+            parts.insert("public", at: 4)
+        }
         guard parts.count >= 6, parts[0] == "database", parts[1] == "1",
-            let environment = ServiceEnvironment(rawValue: String(parts[3])),
-            let database = DatabaseScope(rawValue: String(parts[4]))
+            let environment = ServiceEnvironment(rawValue: parts[3]),
+            let database = DatabaseScope(rawValue: parts[4])
         else { return nil }
-        container = String(parts[2])
+        container = parts[2]
         self.environment = environment
         self.database = database
         endpoint = parts[5...].joined(separator: "/")

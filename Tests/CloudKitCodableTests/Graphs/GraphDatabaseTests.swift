@@ -99,19 +99,36 @@ struct GraphDatabaseTests {
         }
     }
 
-    @Test("Children are found by one query of the database")
-    func childrenQuery() async throws {
-        try await CloudFixture.inProcess.run { cloud in
-            let database = try await database(cloud, try await cloud.addUser())
-            let album = Album(id: "album", title: "Summer", photos: [Photo(id: "photo")])
-            let graph = try await database.save(album, in: zoneID)
-            #expect(try await database.graph(Album.self, for: graph.rootID).root == album)
+    @Test(
+        "Children that refer to their owner are found by queries, however many there are",
+        arguments: CloudFixture.allCases
+    )
+    func childrenQuery(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let user = try await cloud.addUser()
+            let phone = try await database(cloud, user)
+            let script = ScriptedTransport()
+            let laptop = try await cloud.database(of: user, transport: script.over)
+            // More than one page of a query, and one more in a second album's list.
+            let photos = (0..<250).map { Photo(id: "photo\($0)") }
+            let album = Album(id: "album", title: "Summer", photos: photos)
+            let rootID = try await phone.save(album, in: zoneID).rootID
+            let other = Album(id: "other", title: "Winter", photos: [Photo(id: "snow")])
+            try await phone.save(other, in: zoneID)
+            let graph = try await laptop.graph(Album.self, for: rootID)
+            #expect(graph.root == album)
+            #expect(graph.records.count == 251)
+            #expect(script.requests(about: "records/lookup").count == 1)
+            #expect(script.requests(about: "records/query").count > 1)
         }
     }
 
-    @Test("Children that refer to their owner are found, in their order, and go with it")
-    func children() async throws {
-        try await CloudFixture.inProcess.run { cloud in
+    @Test(
+        "Children that refer to their owner are found, in their order, and go with it",
+        arguments: CloudFixture.allCases
+    )
+    func children(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
             let database = try await database(cloud, try await cloud.addUser())
             let album = Album(
                 id: "album",
@@ -119,6 +136,7 @@ struct GraphDatabaseTests {
                 photos: (0..<5).map { Photo(id: "photo\(5 - $0)") }
             )
             let graph = try await database.save(album, in: zoneID)
+            #expect(try await database.graph(Album.self, for: graph.rootID).root == album)
             #expect(graph.records.first?.recordID == graph.rootID)
             #expect(graph.records.last?.parent?.recordID == graph.rootID)
             let source = MemorySource(graph.records)
@@ -127,6 +145,71 @@ struct GraphDatabaseTests {
             try await database.deleteRecord(withID: graph.rootID)
             let results = try await database.records(for: graph.records.map(\.recordID))
             #expect(results.values.allSatisfy { (try? $0.get()) == nil })
+        }
+    }
+
+    struct Attachment: CloudKitModel, Sendable {
+        var id = "attachment"
+        @CloudKitValue var file: CKAsset
+        var recordName: String { id }
+    }
+
+    struct Scan: CloudKitModel, Sendable {
+        var pixels: Data
+        var recordName: String { "scan" }
+        enum CodingKeys: CodingKey { case pixels }
+        static var fields: CloudKitFields { [CodingKeys.pixels: .asset] }
+    }
+
+    @Test(
+        "An asset whose file is gone is an error that names record and field, both ways",
+        arguments: CloudFixture.allCases
+    )
+    func missingFile(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let database = try await database(cloud, try await cloud.addUser())
+            let nowhere = CKAsset(fileURL: URL(filePath: "/nowhere/at/all"))
+            let error = await expectCKError(.assetFileNotFound) {
+                try await database.save(Attachment(file: nowhere), in: zoneID)
+            }
+            let text = error?.localizedDescription ?? ""
+            #expect(text.contains("Record attachment") && text.contains("field file"))
+
+            let scan = Scan(pixels: Data([1, 2, 3]))
+            let rootID = try await database.save(scan, in: zoneID).rootID
+            let graph = try await database.graph(Scan.self, for: rootID)
+            #expect(graph.root.pixels == scan.pixels)
+            let asset: CKAsset? = graph.records.first?["pixels"]
+            try FileManager.default.removeItem(at: #require(asset?.fileURL))
+            let unreadable = #expect(throws: CloudKitGraphError.self) {
+                try CloudKitGraphDecoder().decode(Scan.self, from: graph.records, root: rootID)
+            }
+            #expect(unreadable?.recordID == rootID)
+            #expect(unreadable?.codingPath.map(\.stringValue) == ["pixels"])
+        }
+    }
+
+    @Test(
+        "A reference to a record of another type is an error that names both types",
+        arguments: CloudFixture.allCases
+    )
+    func otherType(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let database = try await database(cloud, try await cloud.addUser())
+            let graph = try await database.save(Atlas.sample(countries: 1), in: zoneID)
+            let root = try await database.record(for: graph.rootID)
+            let zone = graph.records.first { $0.recordType == "TimeZoneEntry" }
+            let target = try #require(zone).recordID
+            root["countries"] = [CKRecord.Reference(recordID: target, action: .none)]
+            try await database.save(root)
+            let error = await #expect(throws: CloudKitGraphError.self) {
+                try await database.graph(Atlas.self, for: graph.rootID)
+            }
+            #expect(error?.code == .unexpectedType)
+            #expect(error?.recordID == target)
+            #expect(error?.codingPath.map(\.stringValue) == ["countries", "Index 0"])
+            #expect(error?.message.contains("type Country") == true)
+            #expect(error?.message.contains("type TimeZoneEntry") == true)
         }
     }
 }

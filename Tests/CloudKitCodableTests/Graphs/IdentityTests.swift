@@ -184,32 +184,6 @@ struct IdentityTests {
         #expect(error?.code == .tooDeep)
     }
 
-    @Test("More than 750 records that go with one target are refused before anything is sent")
-    func cascade() async throws {
-        struct Leaf: CloudKitModel, Sendable {
-            var number: Int
-            var recordName: String { "leaf-\(number)" }
-        }
-        struct Tree: CloudKitModel, Sendable {
-            var leaves: [Leaf]
-            var recordName: String { "tree" }
-            enum CodingKeys: CodingKey { case leaves }
-            static var fields: CloudKitFields { [CodingKeys.leaves: .children(via: "tree")] }
-        }
-        let cloud = try await TestCloud()
-        let database = try await cloud.device(of: try await cloud.addUser("Ada"))
-            .privateCloudDatabase
-        let zoneID = encoder.zoneID
-        try await database.save(CKRecordZone(zoneID: zoneID))
-        let error = await #expect(throws: CloudKitGraphError.self) {
-            let tree = Tree(leaves: (0..<751).map { Leaf(number: $0) })
-            try await database.save(tree, in: zoneID)
-        }
-        #expect(error?.code == .limitExceeded)
-        let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: nil)
-        #expect(changes.modificationResultsByID.isEmpty)
-    }
-
     @Test("A cancelled task, or a cancelled progress, ends the loading")
     func cancellation() async throws {
         let encoded = try encoder.encode(Atlas.sample())

@@ -114,6 +114,11 @@ struct Everything: CloudKitModel, Equatable, Identifiable {
     var tags: Set<Tag> = [Tag(rawValue: "b"), Tag(rawValue: "a")]
     var numbers: Set<Int> = [3, 1, 2]
     var table = ["b": 2, "a": 1]
+    var ages = [2: "two", 1: "one"]
+    var votes: [Colour: Int] = [.red: 1, .green: 2]
+    var span = 1..<5
+    var maybeNames: [String]? = []
+    var noMaybeNames: [String]?
     var grid = [[1, 2], [], [3]]
     var gaps: [Int?] = [1, nil, 3]
     var length = Meters(2.5)

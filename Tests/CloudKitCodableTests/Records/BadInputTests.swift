@@ -5,47 +5,6 @@ import Testing
 
 @Suite("Bad input")
 struct BadInputTests {
-    static let types: [any (Decodable & SendableMetatype).Type] = [
-        Everything.self, Person.self, Atlas.self, Country.self, TimeZoneEntry.self, Album.self,
-        DropInTests.Enums.self, DropInTests.Lists.self, ShapeTests.Nested.self,
-        ShapeTests.Pet.self, [Int].self, String.self, Theme?.self, [String: Int].self,
-    ]
-
-    @Test("Random records never crash a decoder of any type", arguments: 0..<60)
-    func fuzz(seed: UInt64) throws {
-        var generator = Generator(seed: seed + 1)
-        for type: any Decodable.Type in Self.types {
-            let keys =
-                ((type as? any CloudKitModel.Type).map(Self.keys) ?? [])
-                + ["name", "age", "size", "level", "plain", "keys", "themes", "names", "value"]
-            let recordType = (type as? any CloudKitModel.Type)?.recordType ?? "Any"
-            let records = (0..<4).map { index in
-                CKRecord(recordType: recordType, recordID: CKRecord.ID(recordName: "r\(index)"))
-            }
-            for record in records {
-                for key in keys where Bool.random(using: &generator) {
-                    record.setObject(generator.value(), forKey: key)
-                }
-            }
-            _ = try? CloudKitRecordDecoder().decode(type, from: records[0])
-            _ = CloudKitRecordDecoder().errors(decoding: type, from: records[0])
-            if let model = type as? any CloudKitModel.Type {
-                _ = try? CloudKitGraphDecoder().decode(
-                    model,
-                    from: records,
-                    root: records[0].recordID
-                )
-            }
-        }
-    }
-
-    private static func keys(_ type: any CloudKitModel.Type) -> [String] {
-        let schema =
-            type == Everything.self
-            ? try? CloudKitSchema(samples: Everything()) : try? CloudKitSchema(of: type)
-        return schema?.recordTypes.first?.fields.map(\.name) ?? []
-    }
-
     @Test("All failing fields of a record are told at once")
     func allErrors() throws {
         let record = try CloudKitRecordEncoder().encode(Person.rambo())
@@ -124,20 +83,5 @@ struct BadInputTests {
             #expect(error?.code == .notEncodable)
             #expect(error?.codingPath.isEmpty == false)
         }
-    }
-
-    @Test("A record over the limit is refused before anything is sent, with its largest fields")
-    func size() async throws {
-        struct Large: CloudKitModel, Sendable {
-            var small = "x"
-            var large = Data(count: 1_100_000)
-            var recordName: String { "r" }
-        }
-        let record = try #require(
-            try CloudKitGraphEncoder(zoneID: .default).encode(Large()).records.first
-        )
-        let size = RecordSize(of: record)
-        #expect(size.total > RecordSize.limit)
-        #expect(size.fields.first?.key == "large")
     }
 }

@@ -176,16 +176,16 @@ struct SyncTests {
 
     @Test(
         "Whatever happens to a request, nothing is lost and nothing is there twice",
-        arguments: [FaultyTransport.Fault.cut, .lost, .throttled],
+        arguments: ScriptedTransport.Fault.allCases,
         [
             "records/modify", "zones/modify", "changes/zone", "changes/database",
         ]
     )
-    func faults(_ fault: FaultyTransport.Fault, _ path: String) async throws {
+    func faults(_ fault: ScriptedTransport.Fault, _ path: String) async throws {
         try await CloudFixture.inProcess.run { cloud in
             let ada = try await cloud.addUser()
             let container = try await cloud.device(of: ada) {
-                FaultyTransport($0, [(path, fault)])
+                ScriptedTransport.failing(path, fault, over: $0)
             }
             let phone = Contacts(container.privateCloudDatabase)
             let names = Dictionary(uniqueKeysWithValues: (0..<300).map { ("\($0)", "n\($0)") })

@@ -39,16 +39,19 @@ struct ZoneModification {
     ///
     /// - Throws: When a request fails as a whole; what was answered before stands in the results.
     mutating func run() async throws(CKError) {
+        let isTooLarge = failOversized()
+        guard !isAtomic || saveResults.isEmpty else {
+            return fail(Self.companionFailed)
+        }
         let uploads = try await AssetUploads(
-            of: modification.saving,
+            of: modification.saving.filter { !isTooLarge.contains($0.recordID) },
             zoneID: zoneID,
             context: context,
             progress: modification.progress
         )
         let (records, operations) = saves(uploads)
         guard !isAtomic || saveResults.isEmpty else {
-            fail(CKError(.batchRequestFailed, message: "Another item of the same batch failed"))
-            return
+            return fail(Self.companionFailed)
         }
         let deletions = modification.deleting.map {
             RecordOperation(.forceDelete, WireRecord(recordName: $0.recordName))
@@ -67,13 +70,39 @@ struct ZoneModification {
         }
     }
 
+    private static var companionFailed: CKError {
+        CKError(.batchRequestFailed, message: "Another item of the same batch failed")
+    }
+
+    /// Fails the records that are too large without their files, before these are uploaded.
+    private mutating func failOversized() -> Set<CKRecord.ID> {
+        var isTooLarge: Set<CKRecord.ID> = []
+        for record in modification.saving where !record.changedAssets.isEmpty {
+            // What else cannot be sent is found when the files are there.
+            guard
+                let operation = try? context.records.operation(
+                    saving: record,
+                    policy: modification.policy,
+                    upload: { _, _ in WireAsset() }
+                )
+            else { continue }
+            do {
+                try checkSize(of: operation.record)
+            } catch {
+                saveResults[record.recordID] = .failure(error)
+                isTooLarge.insert(record.recordID)
+            }
+        }
+        return isTooLarge
+    }
+
     /// The operations of the records that can be sent; the others fail.
     private mutating func saves(
         _ uploads: AssetUploads
     ) -> (records: [CKRecord], operations: [RecordOperation]) {
         var records: [CKRecord] = []
         var operations: [RecordOperation] = []
-        for record in modification.saving {
+        for record in modification.saving where saveResults[record.recordID] == nil {
             do {
                 if let failure = uploads.failures[record.recordID] { throw failure }
                 var operation = try context.records.operation(
@@ -103,15 +132,17 @@ struct ZoneModification {
     private func checkSize(of record: WireRecord) throws(CKError) {
         let size = record.byteCount
         guard size > Limits.recordBytes else { return }
-        let largest = record.fields.max {
-            ($0.value.value?.byteCount ?? 0) < ($1.value.value?.byteCount ?? 0)
-        }
+        let largest = record.fields
+            .map { (key: $0.key, bytes: $0.value.value?.byteCount ?? 0) }
+            .sorted { ($1.bytes, $0.key) < ($0.bytes, $1.key) }
+            .prefix(3)
+            .map { "\($0.key) (\($0.bytes) bytes)" }
+            .joined(separator: ", ")
         throw CKError(
             .limitExceeded,
             message: "Record \(record.recordName ?? "") of type \(record.recordType ?? "") has "
-                + "\(size) bytes, its field \(largest?.key ?? "") "
-                + "\(largest?.value.value?.byteCount ?? 0); at most \(Limits.recordBytes) are "
-                + "taken: keep large values in a CKAsset"
+                + "\(size) bytes, of which at most \(Limits.recordBytes) are taken; its largest "
+                + "fields are \(largest): keep large values in a CKAsset"
         )
     }
 

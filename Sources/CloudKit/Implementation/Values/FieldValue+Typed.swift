@@ -20,6 +20,9 @@ extension FieldValue {
             self = .date(unsafeBitCast(value, to: Date.self))
         } else if Value.self == Data.self {
             self = .bytes(unsafeBitCast(value, to: Data.self))
+        } else if Value.self == [CKRecord.Reference].self {
+            let references = unsafeBitCast(value, to: [CKRecord.Reference].self)
+            self = .list(references.map { .reference($0) })
         } else if let array = value as? [String] {
             self = .list(array.map { .string($0) })
         } else {

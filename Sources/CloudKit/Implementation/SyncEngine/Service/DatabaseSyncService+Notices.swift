@@ -49,11 +49,13 @@ extension DatabaseSyncService {
     /// Waits at the courier for one push after the other, until cancelled.
     private func follow(_ continuation: AsyncStream<Void>.Continuation) async {
         var failures = 0
+        // The same place after every interruption; engines of one process do not share it.
+        let name = UUID().uuidString
         while !Task.isCancelled {
             do {
                 let client = try requests.connection.client
-                let place = try await client.createToken().webcourierURL
-                // What was pushed before the place existed came to nobody.
+                let place = try await client.createToken(clientID: name).webcourierURL
+                // What was pushed before the place existed, or got lost on the way, came to nobody.
                 continuation.yield()
                 while true {
                     let push = try await client.nextNotification(at: place)

@@ -1,0 +1,63 @@
+import CloudKitWebClient
+import Foundation
+
+/// The folder that holds the files of an export, each under a name made of its checksum.
+struct AssetFolder {
+    let url: URL
+
+    init(path: String) {
+        url = URL(fileURLWithPath: path, isDirectory: true)
+    }
+
+    /// Downloads an asset unless it is there already, and answers its file's name.
+    ///
+    /// - Throws: `CommandFailure` or `WebClientError`.
+    func keep(_ asset: WireAsset, with client: WebClient) async throws -> String {
+        let name = Self.name(of: asset)
+        let file = url.appendingPathComponent(name)
+        if let size = asset.size, Self.size(of: file) == size { return name }
+        // A file that has its name is whole.
+        let part = url.appendingPathComponent(name + ".part")
+        try? FileManager.default.removeItem(at: part)
+        try await client.download(asset, to: part)
+        guard rename(part.path, file.path) == 0 else {
+            throw CommandFailure(unusable: "\(file.path) cannot be written")
+        }
+        return name
+    }
+
+    /// The file of a name that an export's line gives; nil when the name leaves the folder or there
+    /// is no such file.
+    func file(named name: String) -> URL? {
+        guard !name.isEmpty, name != ".", name != "..", !name.contains("/") else { return nil }
+        let file = url.appendingPathComponent(name)
+        return Self.size(of: file) == nil ? nil : file
+    }
+
+    /// Makes the folder.
+    func make() throws {
+        do {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        } catch {
+            throw CommandFailure(unusable: "\(url.path) cannot be made: \(error)")
+        }
+    }
+
+    /// The checksum comes from the service: only letters and digits of it become a name.
+    private static func name(of asset: WireAsset) -> String {
+        guard let checksum = asset.fileChecksum, !checksum.isEmpty else {
+            return UUID().uuidString
+        }
+        let digits = (Data(base64Encoded: checksum) ?? Data(checksum.utf8)).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }
+        return String(digits.joined().prefix(200))
+    }
+
+    private static func size(of file: URL) -> Int64? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+        guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }
+        return (attributes?[.size] as? NSNumber)?.int64Value
+    }
+}

@@ -1,0 +1,216 @@
+import CloudKitWebClient
+import Foundation
+
+/// Brings an exported database to a service.
+///
+/// Every record replaces one of its name, so an import that broke off can be run again from the
+/// start. A line that cannot be imported is reported and does not keep the others back.
+struct DatabaseImport {
+    /// Bytes of records that are sent together.
+    private static let batchBytes = 4 * 1024 * 1024
+
+    let client: WebClient
+    let database: DatabaseScope
+    let assets: AssetFolder?
+    /// Takes each line that was not imported, and why.
+    let reject: (LineReader.Line, String) throws -> Void
+
+    private(set) var report = ImportReport()
+    private var queues: [WireZoneID: ImportQueue] = [:]
+    private var zones: [WireZoneID] = []
+    private var end: ArchiveLine.Summary?
+
+    init(
+        client: WebClient,
+        database: DatabaseScope,
+        assets: AssetFolder?,
+        reject: @escaping (LineReader.Line, String) throws -> Void
+    ) {
+        self.client = client
+        self.database = database
+        self.assets = assets
+        self.reject = reject
+    }
+
+    /// Takes the next line.
+    ///
+    /// - Throws: When the service refuses a request as a whole, or does not answer.
+    mutating func add(_ line: LineReader.Line) async throws {
+        guard !line.isBlank else { return }
+        let content: ArchiveLine
+        do {
+            content = try WireJSON.decode(ArchiveLine.self, from: line.data)
+        } catch let error as DecodingError {
+            return try refuse(line, WireJSON.place(of: error))
+        }
+        if let header = content.export {
+            guard header.version == ArchiveLine.Header.currentVersion else {
+                throw CommandFailure(
+                    unusable: "The file has version \(header.version) of the format; this program "
+                        + "reads \(ArchiveLine.Header.currentVersion)"
+                )
+            }
+        } else if let zone = content.zone {
+            try await add(zone, line)
+        } else if let record = content.record {
+            try await add(record, files: content.files ?? [:], line)
+        } else if let end = content.end {
+            self.end = end
+        } else {
+            try refuse(line, "The object is neither export, zone, record nor end")
+        }
+    }
+
+    /// Sends what still waits.
+    ///
+    /// - Throws: `CommandFailure` when the file's last line is missing: it was cut short.
+    mutating func finish() async throws {
+        for zone in zones {
+            repeat {
+                try await sendReady(zone)
+                queues[zone]?.stopWaitingForAbsent()
+            } while queues[zone]?.ready.isEmpty == false
+            // What is left needs each other, and can only come together.
+            var rest = (queues[zone]?.takeWaiting() ?? [])[...]
+            while !rest.isEmpty {
+                let batch = Array(rest.prefix(Limits.operationsPerRequest))
+                rest = rest.dropFirst(batch.count)
+                try await send(batch, zone, together: !zone.isDefault)
+            }
+        }
+        guard end != nil else {
+            throw CommandFailure(
+                "The file has no last line \"end\": it was cut short. What it has was imported"
+            )
+        }
+    }
+
+    private mutating func refuse(_ line: LineReader.Line, _ reason: String) throws {
+        report.rejected += 1
+        try reject(line, reason)
+    }
+
+    private mutating func add(_ zone: WireZoneID, _ line: LineReader.Line) async throws {
+        if database == .private, !zone.isDefault {
+            let request = ModifyZonesRequest(operations: [.init(.create, zone)])
+            let made = try await client.modifyZones(request, in: database).zones
+            if let failure = made.first?.failure {
+                return try refuse(line, OutputOptions.text(failure))
+            }
+        }
+        report.zones += 1
+    }
+
+    private mutating func add(
+        _ record: WireRecord,
+        files: [String: [String]],
+        _ line: LineReader.Line
+    ) async throws {
+        guard let name = record.recordName, record.recordType != nil || record.deleted == true
+        else { return try refuse(line, "The record has no recordName or no recordType") }
+        guard record.recordType != WireRecord.shareType else {
+            report.shares += 1
+            return
+        }
+        var found: [String: [URL]] = [:]
+        for key in record.fields.keys.sorted() {
+            let count = record.assets(of: key).count
+            guard count > 0 else { continue }
+            let urls = (files[key] ?? []).compactMap { assets?.file(named: $0) }
+            guard urls.count == count else {
+                return try refuse(
+                    line,
+                    "Record \(name), field \(key): \(count) files are needed, and \(urls.count) "
+                        + (assets == nil ? "given; name their folder with --assets" : "are there")
+                )
+            }
+            found[key] = urls
+        }
+        let zone = record.zoneID ?? .defaultZone
+        if queues[zone] == nil { zones.append(zone) }
+        let item = ImportItem(line: line, name: name, record: record, files: found)
+        queues[zone, default: ImportQueue()].add(item)
+        guard let queue = queues[zone] else { return }
+        if queue.ready.count >= Limits.operationsPerRequest || queue.bytes >= Self.batchBytes {
+            try await sendReady(zone)
+        }
+    }
+
+    private mutating func sendReady(_ zone: WireZoneID) async throws {
+        var batch: [ImportItem] = []
+        var names: Set<String> = []
+        for item in queues[zone]?.takeReady() ?? [] {
+            // A request changes each record once.
+            if !names.insert(item.name).inserted {
+                try await send(batch, zone, together: false)
+                batch = []
+                names = [item.name]
+            }
+            batch.append(item)
+        }
+        if !batch.isEmpty { try await send(batch, zone, together: false) }
+    }
+
+    /// Sends records; together, all or none are saved, and none leads to one after the other.
+    private mutating func send(
+        _ items: [ImportItem],
+        _ zone: WireZoneID,
+        together: Bool
+    ) async throws {
+        let items = try await upload(items, zone)
+        var results: [ItemResult<WireRecord>] = []
+        try await client.modify(
+            items.map(\.operation),
+            zoneID: zone,
+            atomic: together,
+            desiredKeys: [],
+            in: database
+        ) { results += $0 }
+        if together, results.contains(where: { $0.failure != nil }) {
+            return try await send(items, zone, together: false)
+        }
+        for (item, result) in zip(items, results) {
+            if let failure = result.failure {
+                try refuse(item.line, OutputOptions.text(failure))
+            } else {
+                report.records += 1
+            }
+        }
+    }
+
+    /// Uploads the files of records that are about to be sent, and puts the receipts into them.
+    private mutating func upload(
+        _ items: [ImportItem],
+        _ zone: WireZoneID
+    ) async throws -> [ImportItem] {
+        var items = items
+        for index in items.indices {
+            for (key, files) in items[index].files.sorted(by: { $0.key < $1.key }) {
+                let item = items[index]
+                // Uploaded a moment ago, for a request that was refused as a whole.
+                guard item.record.assets(of: key).contains(where: { $0.receipt == nil }) else {
+                    continue
+                }
+                let wanted = files.map { _ in
+                    UploadAssetsRequest.Token(
+                        recordName: item.name,
+                        recordType: item.record.recordType ?? "",
+                        fieldName: key
+                    )
+                }
+                let tokens = try await client.uploadTokens(
+                    for: wanted,
+                    zoneID: zone,
+                    in: database
+                )
+                var uploaded: [WireAsset] = []
+                for (file, token) in zip(files, tokens) {
+                    uploaded.append(try await client.upload(file, to: token))
+                    report.assets += 1
+                }
+                items[index].record.setAssets(uploaded, of: key)
+            }
+        }
+        return items
+    }
+}

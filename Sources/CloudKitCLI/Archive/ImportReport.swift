@@ -1,0 +1,13 @@
+/// What an import did.
+struct ImportReport: Encodable {
+    /// Zones that were made or were there.
+    var zones = 0
+    /// Records that were saved or deleted.
+    var records = 0
+    /// Files that were uploaded.
+    var assets = 0
+    /// Lines that were not imported; each was reported.
+    var rejected = 0
+    /// Shares, which cannot be imported: people have to be invited again.
+    var shares = 0
+}

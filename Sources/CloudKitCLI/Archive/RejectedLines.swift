@@ -1,0 +1,39 @@
+import Foundation
+
+/// The lines that an import refused, as a file that can be imported when they are mended.
+struct RejectedLines {
+    private let path: String
+    private let handle: FileHandle
+
+    /// Makes the file; one of that name is replaced.
+    ///
+    /// - Throws: `CommandFailure` when it cannot be written.
+    init(path: String, header: LineReader.Line) throws {
+        self.path = path
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let handle = FileHandle(forWritingAtPath: path)
+        else { throw CommandFailure(unusable: "\(path) cannot be written") }
+        self.handle = handle
+        try add(header)
+    }
+
+    /// Adds a line as it stood in the export.
+    func add(_ line: LineReader.Line) throws {
+        try write(line.data + Data("\n".utf8))
+    }
+
+    /// Ends the file.
+    func finish() throws {
+        let end = ArchiveLine(end: ArchiveLine.Summary())
+        try write(Data((try OutputOptions.line(end) + "\n").utf8))
+        try handle.close()
+    }
+
+    private func write(_ data: Data) throws {
+        do {
+            try handle.write(contentsOf: data)
+        } catch {
+            throw CommandFailure(unusable: "\(path) cannot be written: \(error)")
+        }
+    }
+}

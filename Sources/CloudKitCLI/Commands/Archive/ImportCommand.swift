@@ -1,0 +1,93 @@
+import ArgumentParser
+import CloudKitWebClient
+import Foundation
+
+/// Imports an exported database.
+struct ImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Bring an exported file and its assets to a database.",
+        discussion: """
+            A record replaces the one of its name, so an import can be run again. Lines that cannot \
+            be imported are reported by number, and kept with --rejects; the status is then 1. \
+            Shares are left out, as people have to be invited again.
+            """
+    )
+
+    @Argument(help: "The file that cloudkit export wrote.")
+    var file: String
+
+    @Option(help: "The folder of the assets.")
+    var assets: String?
+
+    @Option(help: "A file for the lines that were not imported, to import them later.")
+    var rejects: String?
+
+    @OptionGroup(title: "Place")
+    var place: DatabaseOptions
+
+    @OptionGroup
+    var output: OutputOptions
+
+    func run() async throws {
+        var lines = try LineReader(path: file)
+        guard let first = try lines.next(), let header = Self.header(first) else {
+            throw CommandFailure(unusable: "\(file) does not start as cloudkit export writes it")
+        }
+        let client = try place.connection.client()
+        let kept = try rejects.map { try RejectedLines(path: $0, header: first) }
+        var work = DatabaseImport(
+            client: client,
+            database: place.scope(client),
+            assets: assets.map(AssetFolder.init)
+        ) { line, reason in
+            Console.say("\(file):\(line.number): \(reason)")
+            try kept?.add(line)
+        }
+        let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber
+        let progress = ProgressLine("importing from \(DisplayText(header.container).text)")
+        var number = first.number
+        do {
+            try await work.add(first)
+            while let line = try lines.next() {
+                try await work.add(line)
+                number = line.number
+                // The last step is sending what waited.
+                let fraction = Double(lines.position) / Double(max(1, size?.intValue ?? 1))
+                if fraction < 1 { progress.update(fraction) }
+            }
+            try await work.finish()
+            try kept?.finish()
+        } catch let error as WebClientError {
+            let cause = CommandFailure(error)?.message ?? "\(error)"
+            throw CommandFailure(
+                "\(cause). Stopped at line \(number); run the import again when that is mended: "
+                    + "what is there already is replaced by the same"
+            )
+        }
+        progress.update(1)
+        try print(work.report)
+    }
+
+    private func print(_ report: ImportReport) throws {
+        if output.json {
+            try output.write(report)
+        } else {
+            try Console.write(
+                "Imported \(report.records) records of \(report.zones) zones, with "
+                    + "\(report.assets) files"
+            )
+        }
+        if report.shares > 0 {
+            Console.say("\(report.shares) shares were left out: invite their people again")
+        }
+        guard report.rejected == 0 else {
+            throw CommandFailure("\(report.rejected) lines were not imported")
+        }
+    }
+
+    /// What the first line says of the file; nil when it is not of an export.
+    private static func header(_ line: LineReader.Line) -> ArchiveLine.Header? {
+        (try? WireJSON.decode(ArchiveLine.self, from: line.data))?.export
+    }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+import CloudKitServerCore
+
+/// Compares two schemas.
+struct SchemaDiffCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Print what turns one schema into another; the status is 1 when they differ.",
+        discussion: """
+            A schema is a file, or the folder of a server, whose development environment counts \
+            unless :production follows, as in ./cloud:production.
+            """
+    )
+
+    @Argument(help: "The schema before.")
+    var old: String
+
+    @Argument(help: "The schema afterwards.")
+    var new: String
+
+    @Option(help: "The container in a folder, where it has several.")
+    var container: String?
+
+    @OptionGroup
+    var output: OutputOptions
+
+    func run() async throws {
+        let old = try await SchemaSource(old, container: container)
+        let new = try await SchemaSource(new, container: container)
+        let changes = try CloudService.schemaChanges(from: old.text, to: new.text)
+        try SchemaChangeEntry.write(changes, output)
+        guard changes.isEmpty else { throw CommandFailure(nil) }
+    }
+}

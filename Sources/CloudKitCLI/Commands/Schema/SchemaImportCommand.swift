@@ -1,0 +1,44 @@
+import ArgumentParser
+import CloudKitServerCore
+import CloudKitWebClient
+
+/// Makes a file the schema of an environment.
+struct SchemaImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Make a file the schema of an environment in a server's data.",
+        discussion: """
+            What the file does not name goes, where no data is lost by it. The server may be running.
+            """
+    )
+
+    @Argument(help: "The file, or - for standard input.")
+    var file: String
+
+    @Flag(help: "Print what would change, and change nothing.")
+    var dryRun = false
+
+    @OptionGroup(title: "Data")
+    var place: EnvironmentOptions
+
+    @OptionGroup
+    var output: OutputOptions
+
+    func run() async throws {
+        let schema = try SchemaFile(path: file)
+        try await schema.parsed { try CloudService.validateSchema($0) }
+        let service = try place.folder.open(makes: !dryRun)
+        // A dry run makes neither folder nor container, and says what would be in a new one.
+        let container = try await place.folder.containerName(service, makes: true)
+        let kind = try place.kind
+        let changes = try await service.importSchema(
+            schema.text,
+            container: container,
+            environment: kind,
+            isDryRun: dryRun
+        )
+        try SchemaChangeEntry.write(changes, output)
+        let done = dryRun ? "would change" : "changed"
+        Console.say("\(changes.count) \(done) in \(container), \(kind.rawValue)")
+    }
+}

@@ -1,0 +1,13 @@
+import ArgumentParser
+
+/// Lists, makes and deletes subscriptions.
+struct SubscriptionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "subscriptions",
+        abstract: "List, create and delete subscriptions.",
+        subcommands: [
+            SubscriptionsListCommand.self, SubscriptionsCreateCommand.self,
+            SubscriptionsDeleteCommand.self,
+        ]
+    )
+}

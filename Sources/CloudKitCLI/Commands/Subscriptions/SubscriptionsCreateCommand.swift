@@ -1,0 +1,83 @@
+import ArgumentParser
+import CloudKitWebClient
+
+/// Makes a subscription.
+struct SubscriptionsCreateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Ask to be told of changes.",
+        discussion: """
+            A query subscription watches the records of a type that meet every --where condition; \
+            a zone subscription watches --zone; a database subscription watches every zone.
+            """
+    )
+
+    @Option(help: "query, zone or database.")
+    var type: WireSubscription.SubscriptionType
+
+    @Option(help: "The subscription's name; the service makes one when it is left out.")
+    var id: String?
+
+    @Option(help: "The record type that a query subscription watches.")
+    var recordType: String?
+
+    @Option(name: .customLong("where"), help: "A condition; may be given several times.")
+    var conditions: [String] = []
+
+    @Option(
+        name: .customLong("on"),
+        help: "create, update or delete; may be given several times, and means all when it is not."
+    )
+    var events: [WireSubscription.Event] = []
+
+    @Flag(help: "End the subscription with its first notification.")
+    var once = false
+
+    @OptionGroup(title: "Place")
+    var place: ZoneOptions
+
+    @OptionGroup
+    var output: OutputOptions
+
+    func validate() throws {
+        switch type {
+        case .query:
+            guard recordType != nil else {
+                throw ValidationError("A query subscription needs --record-type")
+            }
+        case .zone, .database:
+            guard recordType == nil, conditions.isEmpty, events.isEmpty else {
+                throw ValidationError(
+                    "--record-type, --where and --on are of a query subscription only"
+                )
+            }
+            guard type == .database || place.zone != nil else {
+                throw ValidationError("A zone subscription needs --zone")
+            }
+        }
+    }
+
+    func run() async throws {
+        let subscription = WireSubscription(
+            subscriptionID: id,
+            subscriptionType: type,
+            query: try recordType.map { type in
+                WireQuery(
+                    recordType: type,
+                    filterBy: try conditions.map { try FilterExpression($0).filter }
+                )
+            },
+            firesOn: type == .query
+                ? (events.isEmpty ? WireSubscription.Event.allCases : events) : nil,
+            firesOnce: once ? true : nil,
+            zoneID: type != .database && place.zone != nil ? place.zoneID : nil
+        )
+        let client = try place.database.connection.client()
+        let request = ModifySubscriptionsRequest(operations: [.init(.create, subscription)])
+        let made = try await client.modifySubscriptions(
+            request,
+            in: place.database.scope(client)
+        ).subscriptions
+        try output.write(made, SubscriptionTable.list)
+    }
+}

@@ -1,0 +1,23 @@
+import ArgumentParser
+import CloudKitServerCore
+import CloudKitWebClient
+
+/// Where credentials are made and written to.
+struct TokenOptions: ParsableArguments {
+    @OptionGroup
+    var place: EnvironmentOptions
+
+    @Option(help: "The server's address, as the settings name it.")
+    var url = "http://127.0.0.1:8787"
+
+    @Option(name: .customLong("output"), help: "A file for the settings, readable by you only.")
+    var file: String?
+
+    @OptionGroup
+    var output: OutputOptions
+
+    /// Prints or writes settings.
+    func write(_ settings: KeyValuePairs<String, String?>) throws {
+        try ConnectionFile(settings).write(to: file, output)
+    }
+}

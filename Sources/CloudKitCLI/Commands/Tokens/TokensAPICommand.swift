@@ -1,0 +1,26 @@
+import ArgumentParser
+import CloudKitServerCore
+import CloudKitWebClient
+
+/// Makes an API token.
+struct TokensAPICommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "api",
+        abstract: "Make an API token, which names a container and an environment."
+    )
+
+    @OptionGroup(title: "Data")
+    var options: TokenOptions
+
+    func run() async throws {
+        typealias Name = ConnectionVariables.Name
+        let service = try options.place.folder.open(makes: true)
+        let container = try await options.place.folder.containerName(service, makes: true)
+        let kind = try options.place.kind
+        let token = try await service.addAPIToken(container: container, environment: kind)
+        try options.write([
+            Name.url: options.url, Name.container: container, Name.environment: kind.rawValue,
+            Name.apiToken: token,
+        ])
+    }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import CloudKitServerCore
+import CloudKitWebClient
+
+/// Signs a user in.
+struct TokensWebAuthCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "web-auth",
+        abstract: "Make a web auth token, with which a client acts for a user."
+    )
+
+    @Option(help: "The user: record name, e-mail address, or full name where one user has it.")
+    var user: String
+
+    @Option(help: "The API token that the client uses beside it; a new one when left out.")
+    var apiToken: String?
+
+    @OptionGroup(title: "Data")
+    var options: TokenOptions
+
+    func run() async throws {
+        typealias Name = ConnectionVariables.Name
+        let service = try options.place.folder.open()
+        let container = try await options.place.folder.containerName(service)
+        let kind = try options.place.kind
+        let user = try await find(service, container)
+        let companion =
+            if let apiToken {
+                apiToken
+            } else {
+                try await service.addAPIToken(container: container, environment: kind)
+            }
+        let token = try await service.addWebAuthToken(
+            user: user,
+            apiToken: companion,
+            environment: kind
+        )
+        try options.write([
+            Name.url: options.url, Name.container: container, Name.environment: kind.rawValue,
+            Name.apiToken: companion, Name.webAuthToken: token,
+        ])
+    }
+
+    /// The user that is meant.
+    private func find(_ service: CloudService, _ container: String) async throws -> ServiceUser {
+        let found = try await service.users(container: container).filter { candidate in
+            let name = [candidate.givenName, candidate.familyName].compactMap(\.self)
+            return candidate.userRecordName == user
+                || candidate.emailAddress == user.lowercased()
+                || name.joined(separator: " ") == user
+        }
+        guard let first = found.first else {
+            throw CommandFailure(
+                "No user \(user) in \(container); add one with cloudkit users add"
+            )
+        }
+        guard found.count == 1 else {
+            let names = found.map(\.userRecordName).joined(separator: ", ")
+            throw CommandFailure("\(found.count) users are \(user); give one of \(names)")
+        }
+        return first
+    }
+}

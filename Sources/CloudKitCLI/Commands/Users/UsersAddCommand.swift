@@ -1,0 +1,48 @@
+import ArgumentParser
+import CloudKitServerCore
+
+/// Makes a user of a server of one's own.
+struct UsersAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add a user to a server's data.",
+        discussion: "The server may be running. cloudkit tokens web-auth lets the user sign in."
+    )
+
+    @Argument(help: "The user's name, such as 'Ada Lovelace'.")
+    var name: String
+
+    @Option(help: "The e-mail address by which others find the user.")
+    var email: String?
+
+    @OptionGroup(title: "Data")
+    var folder: DataOptions
+
+    @OptionGroup
+    var output: OutputOptions
+
+    func validate() throws {
+        guard name.contains(where: { !$0.isWhitespace }) else {
+            throw ValidationError("The user's name is empty")
+        }
+    }
+
+    func run() async throws {
+        let service = try folder.open(makes: true)
+        let container = try await folder.containerName(service, makes: true)
+        if let email = email?.lowercased(),
+            let other = try await service.users(container: container)
+                .first(where: { $0.emailAddress == email })
+        {
+            throw CommandFailure(
+                "\(email) is the address of \(other.userRecordName) already; give another"
+            )
+        }
+        let user = try await service.addUser(
+            container: container,
+            name: name,
+            emailAddress: email
+        )
+        try output.write([.success(UserEntry(user))], UserTable.entries)
+    }
+}

@@ -1,0 +1,10 @@
+import ArgumentParser
+
+/// Lists, makes and deletes zones.
+struct ZonesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "zones",
+        abstract: "List, create and delete zones.",
+        subcommands: [ZonesListCommand.self, ZonesCreateCommand.self, ZonesDeleteCommand.self]
+    )
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import CloudKitWebClient
+
+/// Makes zones.
+struct ZonesCreateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Make zones; one that exists stays as it is."
+    )
+
+    @Argument(help: "The zones' names.")
+    var names: [String]
+
+    @OptionGroup(title: "Place")
+    var place: DatabaseOptions
+
+    @OptionGroup
+    var output: OutputOptions
+
+    func run() async throws {
+        let client = try place.connection.client()
+        let request = ModifyZonesRequest(
+            operations: names.map { .init(.create, WireZoneID(zoneName: $0)) }
+        )
+        let zones = try await client.modifyZones(request, in: place.scope(client)).zones
+        try output.write(zones, ZoneTable.list)
+    }
+}

@@ -1,0 +1,34 @@
+import CloudKitWebClient
+import Foundation
+
+/// Sends files to where records of one zone can refer to them.
+struct AssetUpload {
+    let client: WebClient
+    let database: DatabaseScope
+    let zoneID: WireZoneID
+
+    /// Uploads one file for a field of a record, and shows how far it is.
+    ///
+    /// - Returns: The record's name, made by the service where none was given, and what its field is
+    ///   set to.
+    func callAsFunction(
+        _ file: URL,
+        recordName: String?,
+        recordType: String,
+        field: String
+    ) async throws -> (recordName: String, asset: WireAsset) {
+        guard FileManager.default.isReadableFile(atPath: file.path) else {
+            throw CommandFailure(
+                unusable: "\(file.relativePath): there is no file that can be read"
+            )
+        }
+        let tokens = try await client.uploadTokens(
+            for: [.init(recordName: recordName, recordType: recordType, fieldName: field)],
+            zoneID: zoneID,
+            in: database
+        )
+        let line = ProgressLine("uploading \(DisplayText(file.lastPathComponent).text)")
+        let asset = try await client.upload(file, to: tokens[0]) { line.update($0) }
+        return (tokens[0].recordName, asset)
+    }
+}

@@ -1,0 +1,34 @@
+import CloudKitWebClient
+
+/// Changes to records of one zone, sent in as many requests as they need.
+struct RecordChanges {
+    let client: WebClient
+    let database: DatabaseScope
+    let zoneID: WireZoneID
+
+    /// Sends changes and prints what became of each, also of those before a request that failed.
+    ///
+    /// - Throws: `WebClientError`, or `CommandFailure` when a change was refused.
+    func send(
+        _ operations: [RecordOperation],
+        _ output: OutputOptions,
+        _ table: ([WireRecord]) -> Table
+    ) async throws {
+        var results: [ItemResult<WireRecord>] = []
+        let progress =
+            operations.count > Limits.operationsPerRequest ? ProgressLine("sending") : nil
+        do {
+            try await client.modify(operations, zoneID: zoneID, atomic: false, in: database) {
+                results += $0
+                progress?.update(Double(results.count) / Double(operations.count))
+            }
+        } catch {
+            if !results.isEmpty {
+                try? output.write(results, table)
+                Console.say("\(results.count) of \(operations.count) were sent")
+            }
+            throw error
+        }
+        try output.write(results, table)
+    }
+}

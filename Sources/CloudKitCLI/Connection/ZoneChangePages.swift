@@ -1,0 +1,40 @@
+import CloudKitWebClient
+
+/// The change feed of a zone, page by page.
+struct ZoneChangePages {
+    let client: WebClient
+    let database: DatabaseScope
+    let zoneID: WireZoneID
+    /// Where the next page starts, and at the end where the next visit does.
+    private(set) var syncToken: String?
+    private var isAtEnd = false
+
+    init(client: WebClient, database: DatabaseScope, zoneID: WireZoneID, syncToken: String?) {
+        self.client = client
+        self.database = database
+        self.zoneID = zoneID
+        self.syncToken = syncToken
+    }
+
+    /// The records of the next page, tombstones among them; nil after the last one.
+    ///
+    /// - Throws: `WebClientError`, or `CommandFailure` when the service refuses the zone.
+    mutating func next() async throws -> [ItemResult<WireRecord>]? {
+        guard !isAtEnd else { return nil }
+        let response = try await client.zoneChanges(
+            ZoneChangesRequest(zones: [.init(zoneID: zoneID, syncToken: syncToken)]),
+            in: database
+        )
+        guard let zone = response.zones.first else {
+            throw CommandFailure("The service said nothing of the zone \(zoneID.zoneName)")
+        }
+        switch zone {
+        case .success(let page):
+            syncToken = page.syncToken
+            isAtEnd = page.moreComing != true
+            return page.records
+        case .failure(let error):
+            throw CommandFailure(OutputOptions.text(error))
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import Foundation
+
+/// Files that hold secrets.
+enum PrivateFile {
+    /// Writes a new file that only its owner can read; one of that name is replaced.
+    ///
+    /// - Throws: `CommandFailure` when the file cannot be written.
+    static func write(_ text: String, to path: String) throws {
+        let manager = FileManager.default
+        let temporary = "\(path).\(UUID().uuidString)"
+        let isMade = manager.createFile(
+            atPath: temporary,
+            contents: Data(text.utf8),
+            attributes: [.posixPermissions: 0o600]
+        )
+        guard isMade, rename(temporary, path) == 0 else {
+            try? manager.removeItem(atPath: temporary)
+            throw CommandFailure(unusable: "\(path) cannot be written")
+        }
+    }
+}

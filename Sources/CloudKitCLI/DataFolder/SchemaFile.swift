@@ -1,0 +1,38 @@
+import CloudKitServerCore
+import Foundation
+
+/// A file in the schema language.
+struct SchemaFile {
+    let path: String
+    let text: String
+
+    /// Reads a file, or standard input for `-`.
+    ///
+    /// - Throws: `CommandFailure` when it cannot be read.
+    init(path: String) throws {
+        self.path = path
+        do {
+            let data =
+                path == "-"
+                ? try FileHandle.standardInput.readToEnd() ?? Data()
+                : try Data(contentsOf: URL(fileURLWithPath: path))
+            guard let text = String(validating: data, as: UTF8.self) else {
+                throw CommandFailure(unusable: "\(path) is not text in UTF-8")
+            }
+            self.text = text
+        } catch let error as CommandFailure {
+            throw error
+        } catch {
+            throw CommandFailure(unusable: "\(path): there is no file that can be read")
+        }
+    }
+
+    /// Runs a step on the text; a mistake in it is named with the file.
+    func parsed<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+        do {
+            return try await body(text)
+        } catch let error as SchemaSyntaxError {
+            throw CommandFailure(unusable: "\(path), \(error)")
+        }
+    }
+}

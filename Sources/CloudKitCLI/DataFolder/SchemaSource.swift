@@ -1,0 +1,42 @@
+import CloudKitServerCore
+import CloudKitWebClient
+import Foundation
+
+/// Where a schema to compare is: a file, or a server's folder with an environment.
+///
+/// `production.ckdb`, `./cloud` and `./cloud:production` are sources.
+struct SchemaSource {
+    let name: String
+    let text: String
+
+    /// Reads a schema and checks it.
+    ///
+    /// - Parameters:
+    ///   - source: A file, `-` for standard input, or a folder, followed by `:production` or
+    ///     `:development`, which is the default.
+    ///   - container: The container in a folder; nil for the only one.
+    /// - Throws: `CommandFailure` for what cannot be read.
+    init(_ source: String, container: String?) async throws {
+        name = source
+        var path = source
+        var kind = ServiceEnvironment.development
+        for known in ServiceEnvironment.allCases where source.hasSuffix(":" + known.rawValue) {
+            path = String(source.dropLast(known.rawValue.count + 1))
+            kind = known
+        }
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
+        {
+            let folder = DataFolder(path: path, container: container)
+            let service = try folder.open()
+            text = try await service.exportSchema(
+                container: try await folder.containerName(service),
+                environment: kind
+            )
+        } else {
+            let file = try SchemaFile(path: source)
+            try await file.parsed { try CloudService.validateSchema($0) }
+            text = file.text
+        }
+    }
+}

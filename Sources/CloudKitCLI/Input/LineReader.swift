@@ -1,0 +1,86 @@
+import Foundation
+
+/// The lines of a file, read as they are asked for.
+struct LineReader {
+    /// One line.
+    struct Line {
+        /// The line's number, from 1.
+        let number: Int
+        /// The bytes without the line's end.
+        let data: Data
+
+        /// Whether there is nothing on the line.
+        var isBlank: Bool {
+            data.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }
+        }
+    }
+
+    /// A line that is longer is no record: the service takes 1 MB without assets.
+    private static let longest = 16 * 1024 * 1024
+
+    private let path: String
+    private let handle: FileHandle
+    private var buffer = Data()
+    /// Where the next line starts in the buffer.
+    private var start = 0
+    /// Up to where the buffer has no end of that line.
+    private var searched = 0
+    private var number = 0
+    private var isAtEnd = false
+    /// Bytes of the lines that were read.
+    private(set) var position = 0
+
+    /// Opens a file, or standard input for `-`.
+    ///
+    /// - Throws: `CommandFailure` when the file cannot be read.
+    init(path: String) throws {
+        self.path = path
+        if path == "-" {
+            handle = .standardInput
+        } else if let file = FileHandle(forReadingAtPath: path) {
+            handle = file
+        } else {
+            throw CommandFailure(unusable: "\(path): there is no file that can be read")
+        }
+    }
+
+    /// The next line; nil at the end.
+    ///
+    /// - Throws: `CommandFailure` when the file cannot be read further.
+    mutating func next() throws -> Line? {
+        while true {
+            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                return take(upTo: end, skipping: 1)
+            }
+            searched = buffer.endIndex
+            if isAtEnd { return start < buffer.endIndex ? take(upTo: buffer.endIndex) : nil }
+            guard buffer.count - start <= Self.longest else {
+                throw CommandFailure(
+                    unusable: "\(path):\(number + 1): the line is longer than \(Self.longest) bytes"
+                )
+            }
+            try fill()
+        }
+    }
+
+    private mutating func take(upTo end: Int, skipping mark: Int = 0) -> Line {
+        let line = Line(number: number + 1, data: Data(buffer[start..<end]))
+        number += 1
+        position += line.data.count + mark
+        start = end + mark
+        searched = start
+        return line
+    }
+
+    private mutating func fill() throws {
+        do {
+            let more = try handle.read(upToCount: 256 * 1024) ?? Data()
+            isAtEnd = more.isEmpty
+            buffer = Data(buffer[start...]) + more
+            searched -= start
+            start = 0
+        } catch {
+            throw CommandFailure(unusable: "\(path): \(error)")
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import CloudKitServerCore
+import CloudKitWebClient
+
+/// Why a command ends without success, and with what exit status.
+struct CommandFailure: Error, CustomStringConvertible {
+    /// The exit statuses of all commands.
+    enum Status: Int32 {
+        /// The work was refused or done in part; what was compared differs.
+        case failed = 1
+        /// The command could not start: its arguments, a file or a folder cannot be used.
+        case unusable = 2
+    }
+
+    /// What happened and what to do; nil where that was said before.
+    let message: String?
+    let status: Status
+
+    var description: String { message ?? "" }
+
+    /// Makes a failure of the work.
+    init(_ message: String?) {
+        self.message = message
+        status = .failed
+    }
+
+    /// Makes a failure of what the command was given.
+    init(unusable message: String) {
+        self.message = message
+        status = .unusable
+    }
+
+    /// What an error of a library means on the command line; nil for one that is not known here.
+    init?(_ error: any Error) {
+        switch error {
+        case let error as CommandFailure: self = error
+        case let error as WebClientError: self.init(Self.message(error))
+        case let error as RequestError:
+            self.init("\(error.serverErrorCode.rawValue): \(error.reason ?? "no reason given")")
+        case let error as StorageError:
+            self.init(unusable: "The data folder cannot be used: \(error.message)")
+        case let error as ConnectionVariables.Incomplete:
+            self.init(
+                unusable: "\(error); set it, give the option of that name, or source the file that "
+                    + "cloudkit serve wrote"
+            )
+        default: return nil
+        }
+    }
+
+    private static func message(_ error: WebClientError) -> String {
+        guard case .refused(let refusal, _) = error else { return "\(error)" }
+        switch refusal.serverErrorCode {
+        case .authenticationRequired:
+            let page = refusal.redirectURL.map { " at \($0)" } ?? ""
+            return "\(error); sign in\(page) and set CLOUDKIT_WEB_AUTH_TOKEN"
+        case .authenticationFailed:
+            return "\(error); cloudkit tokens makes credentials for a server of your own"
+        default: return "\(error)"
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import CloudKitWebClient
+import Foundation
+
+/// Whether a command prints for people or for programs.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print JSON, one object on each line.")
+    var json = false
+
+    /// Prints an object as a line of JSON, its keys in order.
+    func write(_ object: some Encodable) throws {
+        try Console.write(Self.line(object))
+    }
+
+    /// An object as a line of JSON, its keys in order.
+    static func line(_ object: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(object), as: UTF8.self)
+    }
+
+    /// Prints one element of an answer as the service writes it, a failed one too.
+    func write(_ item: ItemResult<some Encodable>) throws {
+        switch item {
+        case .success(let value): try write(value)
+        case .failure(let error): try write(error)
+        }
+    }
+
+    /// Prints the elements of an answer: as JSON, or those that succeeded as a table and the others
+    /// as messages.
+    ///
+    /// - Throws: `CommandFailure` when an element failed.
+    func write<Element: Encodable>(
+        _ items: [ItemResult<Element>],
+        _ table: ([Element]) -> Table
+    ) throws {
+        let failures = items.compactMap(\.failure)
+        if json {
+            for item in items { try write(item) }
+        } else {
+            let found = items.compactMap { try? $0.get() }
+            if !found.isEmpty || failures.isEmpty {
+                try Console.write(table(found).text(columns: Console.columns))
+            }
+            for failure in failures { Console.say(Self.text(failure)) }
+        }
+        guard failures.isEmpty else {
+            throw CommandFailure("\(failures.count) of \(items.count) failed")
+        }
+    }
+
+    /// A failed element as a message.
+    static func text(_ error: ItemError) -> String {
+        let item = error.recordName ?? error.zoneID?.zoneName ?? error.subscriptionID
+        let reason = "\(error.serverErrorCode.rawValue): \(error.reason ?? "no reason given")"
+        return item.map { "\(DisplayText($0).text): \(reason)" } ?? reason
+    }
+}
+
+extension Result {
+    /// The error of a failure.
+    var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

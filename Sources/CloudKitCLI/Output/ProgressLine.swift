@@ -1,0 +1,56 @@
+import Foundation
+import Synchronization
+
+/// A bar on standard error that a person can follow; silent where nobody watches.
+package final class ProgressLine: Sendable {
+    private static let width = 30
+
+    private let label: String
+    private let isTerminal: Bool
+    private let lastPercent = Mutex(-1)
+
+    /// Makes a bar.
+    init(_ label: String, isTerminal: Bool = isatty(STDERR_FILENO) == 1) {
+        self.label = label
+        self.isTerminal = isTerminal
+    }
+
+    /// Draws the bar at a fraction from 0 to 1; on a terminal in place, elsewhere once at the end.
+    func update(_ fraction: Double) {
+        let percent = Int((min(max(fraction, 0), 1) * 100).rounded(.down))
+        let isNews = lastPercent.withLock { last in
+            defer { last = max(last, percent) }
+            return percent > last && (isTerminal || percent == 100)
+        }
+        guard isNews else { return }
+        let text = Self.text(label, percent: percent)
+        let line = isTerminal ? "\r\(text)\(percent == 100 ? "\n" : "")" : "\(text)\n"
+        try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+    }
+
+    /// Draws how far a call has come while it runs, and the full bar when it succeeds.
+    func follow<Success: Sendable>(
+        _ call: (Progress) async throws -> Success
+    ) async throws -> Success {
+        let progress = Progress(totalUnitCount: 0)
+        // Foundation's progress tells nobody of its changes on this platform.
+        let drawing = Task { [self] in
+            while !Task.isCancelled {
+                update(progress.totalUnitCount > 0 ? progress.fractionCompleted : 0)
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        defer { drawing.cancel() }
+        let success = try await call(progress)
+        update(1)
+        return success
+    }
+
+    /// The bar as text, such as `saving  [######------]  50 %`.
+    package static func text(_ label: String, percent: Int) -> String {
+        let full = width * percent / 100
+        let bar = String(repeating: "#", count: full) + String(repeating: "-", count: width - full)
+        let number = String(percent)
+        return "  \(label) [\(bar)] \(String(repeating: " ", count: 3 - number.count))\(number) %"
+    }
+}

@@ -1,0 +1,27 @@
+package import CloudKitWebClient
+
+/// One field as a person types it: `KEY=VALUE` or `KEY:TYPE=VALUE`.
+package struct FieldExpression: Sendable {
+    /// The field's name.
+    package let key: String
+    /// The field.
+    package let field: WireField
+
+    /// Reads an expression.
+    ///
+    /// - Throws: `CommandFailure` that repeats the expression.
+    package init(_ text: String) throws {
+        guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
+            throw CommandFailure(unusable: "'\(text)' is no field: KEY=VALUE or KEY:TYPE=VALUE")
+        }
+        let name = try FieldName(String(text[..<sign]))
+        let value = String(text[text.index(after: sign)...])
+        key = name.key
+        do {
+            let typed = try name.type.map { try ValueText.value(value, as: $0) }
+            field = WireField(typed ?? ValueText.value(value), isEncrypted: name.isEncrypted)
+        } catch let error as ValueText.Mismatch {
+            throw CommandFailure(unusable: "Field \(key): \(error)")
+        }
+    }
+}

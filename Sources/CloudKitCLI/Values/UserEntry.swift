@@ -1,0 +1,16 @@
+import CloudKitServerCore
+
+/// A user in a server's data, as `--json` prints one.
+struct UserEntry: Codable, Hashable, Sendable {
+    let userRecordName: String
+    let givenName: String?
+    let familyName: String?
+    let emailAddress: String?
+
+    init(_ user: ServiceUser) {
+        userRecordName = user.userRecordName
+        givenName = user.givenName
+        familyName = user.familyName
+        emailAddress = user.emailAddress
+    }
+}

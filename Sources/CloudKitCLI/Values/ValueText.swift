@@ -1,0 +1,117 @@
+package import CloudKitWebClient
+import Foundation
+
+/// Field values as a person types and reads them.
+package enum ValueText {
+    /// A value that a text does not hold.
+    package struct Mismatch: Error, CustomStringConvertible {
+        /// What was expected and what was found.
+        package let description: String
+    }
+
+    /// Reads a value of a type; lists are JSON arrays.
+    package static func value(_ text: String, as type: FieldType) throws(Mismatch) -> WireValue {
+        guard !type.isList, let scalar = type.scalar else { return try json(text, as: type) }
+        switch scalar {
+        case .string: return .string(text)
+        case .int64: return .int64(try parse(text, "a whole number", Int64.init))
+        case .double: return .double(try parse(text, "a number", finite))
+        case .timestamp:
+            return .timestamp(try parse(text, "a date such as 2026-01-31T12:00:00Z", milliseconds))
+        case .bytes: return .bytes(try parse(text, "base64") { Data(base64Encoded: $0) })
+        case .reference:
+            if text.hasPrefix("{") { return try json(text, as: type) }
+            return .reference(WireReference(recordName: text, action: WireReference.Action.none))
+        case .location: return try location(text)
+        case .asset:
+            throw Mismatch(description: "A file is given with --asset KEY=FILE, not as a value")
+        }
+    }
+
+    /// Reads a value whose type follows from its form: a number, a JSON array, or else a string.
+    package static func value(_ text: String) -> WireValue {
+        if let integer = Int64(text) { return .int64(integer) }
+        if let double = finite(text) { return .double(double) }
+        if text.hasPrefix("["), let list = try? json(text, as: FieldType(listOf: nil)) {
+            return list
+        }
+        if text.count > 1, text.hasPrefix("\""), text.hasSuffix("\""),
+            let string = try? json(text, as: FieldType(.string))
+        {
+            return string
+        }
+        return .string(text)
+    }
+
+    /// A value as people read it.
+    package static func text(_ value: WireValue) -> String {
+        switch value {
+        case .string(let string): string
+        case .int64(let integer): String(integer)
+        case .double(let double): String(double)
+        case .timestamp(let milliseconds): date(milliseconds)
+        case .bytes(let data): "\(data.count) bytes"
+        case .reference(let reference): "-> \(reference.recordName)"
+        case .location(let location): "\(location.latitude), \(location.longitude)"
+        case .asset(let asset): asset.size.map { "file of \($0) bytes" } ?? "file"
+        case .list(let values, _): "[" + values.map(text).joined(separator: ", ") + "]"
+        }
+    }
+
+    /// A moment in UTC, with milliseconds where it has some.
+    package static func date(_ milliseconds: Int64) -> String {
+        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+        return date.formatted(
+            Date.ISO8601FormatStyle(includingFractionalSeconds: milliseconds % 1000 != 0)
+        )
+    }
+
+    private static func parse<Value>(
+        _ text: String,
+        _ expected: String,
+        _ parse: (String) -> Value?
+    ) throws(Mismatch) -> Value {
+        guard let value = parse(text) else {
+            throw Mismatch(description: "'\(text)' is not \(expected)")
+        }
+        return value
+    }
+
+    private static func finite(_ text: String) -> Double? {
+        Double(text).flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    private static func milliseconds(_ text: String) -> Int64? {
+        if let milliseconds = Int64(text) { return milliseconds }
+        let styles = [false, true].map { Date.ISO8601FormatStyle(includingFractionalSeconds: $0) }
+        let date = styles.lazy.compactMap { try? $0.parse(text) }.first
+        return date.flatMap { Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded()) }
+    }
+
+    private static func location(_ text: String) throws(Mismatch) -> WireValue {
+        if text.hasPrefix("{") { return try json(text, as: FieldType(.location)) }
+        let numbers = text.split(separator: ",").map { finite($0.trimmingPrefix(" ").description) }
+        guard numbers.count == 2, let latitude = numbers[0], let longitude = numbers[1] else {
+            throw Mismatch(description: "'\(text)' is not a latitude and a longitude: 47.4,8.5")
+        }
+        return .location(WireLocation(latitude: latitude, longitude: longitude))
+    }
+
+    /// Reads the wire's own form.
+    private static func json(_ text: String, as type: FieldType) throws(Mismatch) -> WireValue {
+        let data = Data(text.utf8)
+        do {
+            // Alone first: only a whole value may stand in the object below.
+            _ = try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
+            let object = Data("{\"type\":\"\(type.tag)\",\"value\":".utf8) + data + Data("}".utf8)
+            if let value = try WireJSON.decode(WireField.self, from: object).value { return value }
+            throw Mismatch(description: "'\(text)' is null; clear a field with --clear")
+        } catch let error as Mismatch {
+            throw error
+        } catch let error as DecodingError {
+            throw Mismatch(description: "'\(text)': \(WireJSON.place(of: error))")
+        } catch {
+            throw Mismatch(description: "'\(text)' is not JSON of the type \(type.tag)")
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import CloudKit
+
+// A record name is one record. Two values that claim one must be the same value: otherwise one of
+// them would be lost without a word.
+extension GraphEncoding {
+    /// What was met again under a name, and cannot say itself whether it is the same.
+    struct Repetitions {
+        var nodes: [(node: GraphNode, location: CodingLocation)] = []
+
+        /// Whether nodes are encoded only to be compared.
+        var isComparing = false
+
+        /// The children of the node that is compared.
+        var children: [(recordName: String, position: Int?)] = []
+
+        /// The children of every node, by owner.
+        var childrenByOwner: [CKRecord.ID: [Child]] = [:]
+
+        /// The instances of classes that were compared: circles end.
+        var seen: Set<ObjectIdentifier> = []
+    }
+
+    /// Two paths to one record must lead to the same value.
+    func check(_ node: GraphNode, is entry: Entry, _ location: CodingLocation) throws {
+        guard entry.record.recordType == node.recordType else {
+            throw clash(
+                node,
+                entry,
+                location,
+                "a \(entry.record.recordType) at \(entry.location.text) has the same record name; "
+                    + "names are unique in a zone, across types"
+            )
+        }
+        let isSame: Bool? =
+            if type(of: node.value) is AnyClass,
+                (entry.value as AnyObject) === (node.value as AnyObject)
+            {
+                true
+            } else if let value = node.value as? any Equatable {
+                Self.equals(value, entry.value)
+            } else {
+                nil
+            }
+        switch isSame {
+        case true?: break
+        case false?: throw difference(node, entry, location, "")
+        // Whether records are equal is known when they are complete.
+        case nil: repetitions.nodes.append((node, location))
+        }
+    }
+
+    private static func equals<Value: Equatable>(_ value: Value, _ other: Any) -> Bool {
+        (other as? Value).map { $0 == value } ?? false
+    }
+
+    /// Encodes values that cannot be compared onto the records of their names, once these are
+    /// complete: nothing may differ.
+    func compareRepetitions() throws {
+        guard !repetitions.nodes.isEmpty else { return }
+        repetitions.childrenByOwner = Dictionary(
+            grouping: children.filter { $0.relation != nil },
+            by: \.owner
+        )
+        var next = 0
+        while next < repetitions.nodes.count {
+            let (node, location) = repetitions.nodes[next]
+            next += 1
+            if type(of: node.value) is AnyClass,
+                !repetitions.seen.insert(ObjectIdentifier(node.value as AnyObject)).inserted
+            {
+                continue
+            }
+            try compare(node, location)
+        }
+    }
+
+    private func compare(_ node: GraphNode, _ location: CodingLocation) throws {
+        let recordID = try Self.identity(of: node, in: zoneID, at: location)
+        guard let entry = entries[recordID], let copy = entry.record.copy() as? CKRecord else {
+            return
+        }
+        let encoding = RecordEncoding(
+            record: copy,
+            baseline: .values,
+            forms: .native,
+            userInfo: userInfo,
+            options: node.fields,
+            graph: self,
+            location: location
+        )
+        repetitions.isComparing = true
+        repetitions.children = []
+        defer { repetitions.isComparing = false }
+        try encode(node, encoding)
+        if let field = encoding.firstDifference(from: entry.record) {
+            throw difference(node, entry, location, " in the field \(field)")
+        }
+        let children = repetitions.childrenByOwner[recordID] ?? []
+        let isSame = children.elementsEqual(repetitions.children) {
+            $0.node.recordName == $1.recordName && $0.position == $1.position
+        }
+        if !isSame { throw difference(node, entry, location, " in the models that refer to them") }
+    }
+
+    private func difference(
+        _ node: GraphNode,
+        _ entry: Entry,
+        _ location: CodingLocation,
+        _ place: String
+    ) -> CloudKitGraphError {
+        clash(
+            node,
+            entry,
+            location,
+            "the value at \(entry.location.text) has this record name too, and the two differ"
+                + "\(place); they would be one record: give one of them another name, or make them "
+                + "equal"
+        )
+    }
+
+    private func clash(
+        _ node: GraphNode,
+        _ entry: Entry,
+        _ location: CodingLocation,
+        _ problem: String
+    ) -> CloudKitGraphError {
+        CloudKitGraphError(
+            .identityClash,
+            problem,
+            type: node.recordType,
+            id: entry.record.recordID,
+            path: location.path
+        )
+    }
+}
+
+extension RecordEncoding {
+    /// The first field in which the record differs from another.
+    fileprivate func firstDifference(from other: CKRecord) -> String? {
+        firstDifference(record, other)
+            ?? firstDifference(record.encryptedValues, other.encryptedValues)
+    }
+
+    private func firstDifference(
+        _ fields: any CKRecordKeyValueSetting,
+        _ others: any CKRecordKeyValueSetting
+    ) -> String? {
+        Set(fields.allKeys()).union(others.allKeys()).sorted().first { key in
+            switch (fields.object(forKey: key), others.object(forKey: key)) {
+            case (nil, nil): false
+            case (let value?, let other?): !isEqual(other, value)
+            default: true
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+import CloudKitServerCore
+import Hummingbird
+
+/// An answer on its way out, with what is written down about it.
+struct FaceAnswer: Sendable {
+    var response: Response
+    /// How it travels.
+    var delivery = ServiceResponse.Delivery()
+    /// What the service answered; nil for answers of the face itself, such as pages.
+    var service: ServiceResponse?
+}

@@ -1,0 +1,76 @@
+import CloudKitServerCore
+import Hummingbird
+import NIOCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+// Answers that come late, slowly, in part or not at all, because a plan of faults says so.
+extension HTTPFace {
+    /// Sends an answer as its delivery says.
+    func deliver(_ answer: FaceAnswer, over channel: any Channel) async throws -> Response {
+        let delivery = answer.delivery
+        if delivery.delayMilliseconds > 0 {
+            try await Task.sleep(for: .milliseconds(delivery.delayMilliseconds))
+        }
+        if delivery.end == .lost {
+            // Without lingering, the connection is reset rather than closed.
+            let options = channel as? any SocketOptionProvider
+            try? await options?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+            try? await channel.close()
+        }
+        return answer.response
+    }
+
+    /// A body in one piece, as its delivery says.
+    static func body(_ bytes: Data, _ delivery: ServiceResponse.Delivery) -> ResponseBody {
+        guard delivery.bytesPerSecond != nil || delivery.end != .whole else {
+            return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+        }
+        let pieces = AsyncStream<Data> { stream in
+            stream.yield(bytes)
+            stream.finish()
+        }
+        return body(pieces, length: bytes.count, delivery)
+    }
+
+    /// A body that is read as it is sent, as its delivery says.
+    static func body<Pieces: AsyncSequence & Sendable>(
+        _ pieces: Pieces,
+        length: Int,
+        _ delivery: ServiceResponse.Delivery
+    ) -> ResponseBody where Pieces.Element == Data {
+        ResponseBody(contentLength: length) { writer in
+            var left = Int.max
+            if case .cut(let bytes) = delivery.end, bytes < length { left = bytes }
+            // Ten steps a second are smooth enough.
+            let step = delivery.bytesPerSecond.map { max(1, $0 / 10) }
+            for try await piece in pieces {
+                var rest = ByteBuffer(bytes: piece)
+                while rest.readableBytes > 0 {
+                    guard left > 0 else { throw AnswerCut() }
+                    let count = min(rest.readableBytes, left, step ?? .max)
+                    guard let part = rest.readSlice(length: count) else { break }
+                    try await writer.write(part)
+                    left -= count
+                    if step != nil { try await Task.sleep(for: .milliseconds(100)) }
+                }
+            }
+            try await writer.finish(nil)
+        }
+    }
+}
+
+/// Thrown out of a body to end its connection.
+private struct AnswerCut: Error {}

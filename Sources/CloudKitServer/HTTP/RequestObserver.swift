@@ -1,0 +1,152 @@
+import CloudKitServerCore
+import CloudKitWire
+import Hummingbird
+import Logging
+import Metrics
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Writes down what was asked and answered: in the log, the metrics and the journal.
+struct RequestObserver: Sendable {
+    let journal: RequestJournal
+    let logger: Logger
+    let clock: any ServiceClock
+    /// Where measurements go.
+    let metrics: any MetricsFactory
+    /// Is told of each request, for a person who watches.
+    let watcher: (@Sendable (JournalEntry) -> Void)?
+
+    /// Begins with a request.
+    func begin(_ request: Request) -> Observation {
+        Meter(label: "cloudkit_requests_in_flight", factory: metrics).increment()
+        return Observation(observer: self, request: request, start: .now, time: clock.milliseconds)
+    }
+
+    /// One request that is being answered.
+    struct Observation {
+        let observer: RequestObserver
+        let request: Request
+        let start: ContinuousClock.Instant
+        let time: Int64
+
+        /// Writes down the answer.
+        func end(_ answer: FaceAnswer) {
+            let metrics = observer.metrics
+            Meter(label: "cloudkit_requests_in_flight", factory: metrics).decrement()
+            let path = ServicePath(request.uri.path)
+            let endpoint = endpoint(path)
+            // What operators do is not what clients do.
+            guard endpoint != Self.administration else { return }
+            let duration = ContinuousClock.now - start
+            let status = answer.response.status.code
+            let size = answer.response.body.contentLength ?? 0
+            let problems = answer.service.map(JournalEntry.Problem.all) ?? []
+            let code = status >= 400 ? problems.first?.code ?? "" : ""
+            Counter(
+                label: "cloudkit_requests_total",
+                dimensions: [("endpoint", endpoint), ("status", String(status)), ("code", code)],
+                factory: metrics
+            ).increment()
+            Timer(
+                label: "cloudkit_request_duration_seconds",
+                dimensions: [("endpoint", endpoint)],
+                factory: metrics
+            ).recordNanoseconds(duration.nanoseconds)
+            Recorder(
+                label: "cloudkit_response_bytes",
+                dimensions: [("endpoint", endpoint)],
+                aggregate: true,
+                factory: metrics
+            ).record(size)
+            let entry = JournalEntry(
+                id: answer.service?.headers.first { $0.name == "X-Apple-Request-UUID" }?.value
+                    ?? "",
+                time: time,
+                method: request.method.rawValue,
+                endpoint: path?.endpoint ?? AssetRoute(path: request.uri.path).map(Self.name)
+                    ?? request.uri.path,
+                container: path?.container,
+                database: path.map { "\($0.environment.rawValue)/\($0.database.rawValue)" },
+                status: status,
+                milliseconds: Double(duration.nanoseconds) / 1_000_000,
+                bytes: size,
+                problems: problems,
+                faults: answer.service?.faultRules ?? []
+            )
+            observer.journal.add(entry)
+            observer.watcher?(entry)
+            log(entry, endpoint, path, code, answer.service?.cause)
+        }
+
+        private static let administration = "administration"
+
+        /// The endpoint by one of few names, so that no client can make more of them.
+        private func endpoint(_ path: ServicePath?) -> String {
+            let path = path.flatMap { Endpoint(rawValue: $0.endpoint) }?.rawValue
+            if let path { return path }
+            let text = request.uri.path
+            if let route = AssetRoute(path: text) { return Self.name(route) }
+            if text == CourierRoute.path { return "push/wait" }
+            if text == "/metrics" || text.hasPrefix(Administration.prefix) {
+                return Self.administration
+            }
+            return "other"
+        }
+
+        private static func name(_ route: AssetRoute) -> String {
+            switch route {
+            case .upload: "assets/send"
+            case .download: "assets/fetch"
+            }
+        }
+
+        private func log(
+            _ entry: JournalEntry,
+            _ endpoint: String,
+            _ path: ServicePath?,
+            _ code: String,
+            _ cause: String?
+        ) {
+            let isOurs = entry.status >= 500 && entry.faults.isEmpty
+            let level: Logger.Level = isOurs ? .error : .debug
+            observer.logger.log(
+                level: level,
+                isOurs ? "Request failed" : "Request finished",
+                metadata: metadata(entry, endpoint, path, code, cause)
+            )
+        }
+
+        private func metadata(
+            _ entry: JournalEntry,
+            _ endpoint: String,
+            _ path: ServicePath?,
+            _ code: String,
+            _ cause: String?
+        ) -> Logger.Metadata {
+            var metadata: Logger.Metadata = [
+                "request.id": "\(entry.id)", "endpoint": "\(endpoint)",
+                "status": "\(entry.status)", "milliseconds": "\(entry.milliseconds)",
+            ]
+            if !code.isEmpty { metadata["code"] = "\(code)" }
+            if let cause { metadata["error"] = "\(cause)" }
+            // A path that is none of the service may hold anything.
+            if let path, endpoint != "other" {
+                metadata["container"] = "\(path.container)"
+                metadata["environment"] = "\(path.environment.rawValue)"
+                metadata["scope"] = "\(path.database.rawValue)"
+            }
+            return metadata
+        }
+    }
+}
+
+extension Duration {
+    /// The whole nanoseconds of a duration of less than centuries.
+    fileprivate var nanoseconds: Int64 {
+        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,123 @@
+public import Metrics
+import Synchronization
+
+/// Counts and times, as Prometheus collects them.
+///
+/// A backend of swift-metrics: what a program measures through it is in `text`, beside what the
+/// server measures itself.
+public final class PrometheusMetrics: MetricsFactory {
+    /// One metric with one set of dimensions.
+    private struct Key: Hashable, Comparable, Sendable {
+        var name: String
+        var dimensions: String
+
+        static func < (first: Key, second: Key) -> Bool {
+            (first.name, first.dimensions) < (second.name, second.dimensions)
+        }
+    }
+
+    private let series = Mutex<[Key: PrometheusSeries]>([:])
+
+    /// Makes an empty collection.
+    public init() {}
+
+    /// Everything measured so far, in Prometheus' text format 0.0.4.
+    public var text: String {
+        let all = series.withLock { $0 }.sorted { $0.key < $1.key }
+        var lines: [String] = []
+        var last = ""
+        for (key, series) in all {
+            if key.name != last { lines.append("# TYPE \(key.name) \(series.kind)") }
+            last = key.name
+            lines += series.lines(key.name, key.dimensions)
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// Makes a counter, or finds the one of that name and those dimensions.
+    public func makeCounter(
+        label: String,
+        dimensions: [(String, String)]
+    ) -> any CounterHandler {
+        find(label, dimensions, "counter", [])
+    }
+
+    /// Makes a recorder: a histogram of sizes, or a gauge when it does not aggregate.
+    public func makeRecorder(
+        label: String,
+        dimensions: [(String, String)],
+        aggregate: Bool
+    ) -> any RecorderHandler {
+        aggregate
+            ? find(label, dimensions, "histogram", PrometheusSeries.sizes)
+            : find(label, dimensions, "gauge", [])
+    }
+
+    /// Makes a gauge.
+    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+        find(label, dimensions, "gauge", [])
+    }
+
+    /// Makes a timer: a histogram of seconds.
+    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        find(label, dimensions, "histogram", PrometheusSeries.seconds)
+    }
+
+    /// Forgets a counter.
+    public func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
+    /// Forgets a recorder.
+    public func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
+    /// Forgets a gauge.
+    public func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
+    /// Forgets a timer.
+    public func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
+
+    private func find(
+        _ label: String,
+        _ dimensions: [(String, String)],
+        _ kind: String,
+        _ bounds: [Double]
+    ) -> PrometheusSeries {
+        let key = Key(name: Self.name(label), dimensions: Self.text(of: dimensions))
+        return series.withLock { series in
+            if let known = series[key] { return known }
+            let new = PrometheusSeries(kind: kind, bounds: bounds)
+            series[key] = new
+            return new
+        }
+    }
+
+    private func remove(_ handler: AnyObject) {
+        series.withLock { series in
+            if let key = series.first(where: { $0.value === handler })?.key { series[key] = nil }
+        }
+    }
+
+    /// A name in the characters that Prometheus allows.
+    private static func name(_ label: String) -> String {
+        let text = String(
+            label.unicodeScalars.map { scalar -> Character in
+                let isAllowed =
+                    scalar.isASCII
+                    && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+                        || scalar == "_" || scalar == ":")
+                return isAllowed ? Character(scalar) : "_"
+            }
+        )
+        return text.first?.isNumber ?? true ? "_" + text : text
+    }
+
+    private static func text(of dimensions: [(String, String)]) -> String {
+        dimensions.map { name, value in
+            let escaped = value.map { character in
+                switch character {
+                case "\\": "\\\\"
+                case "\"": "\\\""
+                case "\n": "\\n"
+                default: String(character)
+                }
+            }.joined()
+            return "\(Self.name(name))=\"\(escaped)\""
+        }.joined(separator: ",")
+    }
+}

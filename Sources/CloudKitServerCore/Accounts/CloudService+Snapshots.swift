@@ -1,0 +1,147 @@
+import CloudKitWire
+
+// Reset, snapshot and restore of a container. Each is one transaction, and after a reset or a restore
+// every change token of before is refused as expired.
+extension CloudService {
+    /// Makes a container as it was when it was new, apart from its users and credentials.
+    ///
+    /// - Parameters:
+    ///   - container: The container's identifier.
+    ///   - keepsSchema: Whether record types, fields and indexes stay.
+    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container, or `StorageError`; then
+    ///   nothing was changed.
+    public func resetContainer(_ container: String, keepsSchema: Bool = false) async throws {
+        let incarnation = randomness.identifier()
+        try await storage.write { writer in
+            let environments = try Self.environments(of: container, writer)
+            try Self.empty(environments, writer)
+            if !keepsSchema {
+                for environment in environments { try writer.removeSchema(of: environment.id) }
+            }
+            try Self.begin(incarnation, environments, writer)
+        }
+    }
+
+    /// Keeps the state of a container under a name; an earlier snapshot of that name goes.
+    ///
+    /// - Parameters:
+    ///   - name: The snapshot's name.
+    ///   - container: The container's identifier.
+    /// - Returns: What was kept.
+    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container and `BAD_REQUEST` for a
+    ///   name that none can have, or `StorageError`.
+    @discardableResult
+    public func takeSnapshot(
+        _ name: String,
+        of container: String
+    ) async throws -> StoredSnapshot {
+        guard (1...255).contains(name.utf8.count) else {
+            throw RequestError(
+                .badRequest,
+                reason: "A snapshot's name has 1 to 255 bytes; this one has \(name.utf8.count)"
+            )
+        }
+        let snapshot = StoredSnapshot(
+            container: container,
+            name: name,
+            created: clock.milliseconds
+        )
+        try await storage.write { writer in
+            let environments = try Self.environments(of: container, writer)
+            try writer.addSnapshot(
+                snapshot,
+                of: environments.map(\.id),
+                documents: environments.flatMap(Self.collections)
+            )
+        }
+        return snapshot
+    }
+
+    /// Brings a container back to the state that a snapshot kept; what it holds now is lost.
+    ///
+    /// - Parameters:
+    ///   - name: The snapshot's name.
+    ///   - container: The container's identifier.
+    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container or snapshot, or
+    ///   `StorageError`; then nothing was changed.
+    public func restoreSnapshot(_ name: String, of container: String) async throws {
+        let incarnation = randomness.identifier()
+        try await storage.write { writer in
+            let environments = try Self.environments(of: container, writer)
+            try Self.checkSnapshot(name, of: container, writer)
+            try Self.empty(environments, writer)
+            try writer.restoreSnapshot(container, name)
+            try Self.begin(incarnation, environments, writer)
+        }
+    }
+
+    /// The snapshots of a container, by name.
+    public func snapshots(of container: String) async throws -> [StoredSnapshot] {
+        try await storage.read { try $0.snapshots(container) }
+    }
+
+    /// Removes a snapshot.
+    ///
+    /// - Parameters:
+    ///   - name: The snapshot's name.
+    ///   - container: The container's identifier.
+    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown one, or `StorageError`.
+    public func removeSnapshot(_ name: String, of container: String) async throws {
+        try await storage.write { writer in
+            try Self.checkSnapshot(name, of: container, writer)
+            try writer.removeSnapshot(container, name)
+        }
+    }
+
+    private static func checkSnapshot(
+        _ name: String,
+        of container: String,
+        _ reader: any StorageReader
+    ) throws {
+        guard try reader.snapshots(container).contains(where: { $0.name == name }) else {
+            throw RequestError(
+                .notFound,
+                reason: "Container \(container) has no snapshot '\(name)'; take one first"
+            )
+        }
+    }
+
+    private static func environments(
+        of container: String,
+        _ reader: any StorageReader
+    ) throws -> [StoredEnvironment] {
+        try ServiceEnvironment.allCases.map { try environment(container, $0, reader) }
+    }
+
+    private static func empty(
+        _ environments: [StoredEnvironment],
+        _ writer: any StorageWriter
+    ) throws {
+        for environment in environments {
+            try writer.removeZones(of: environment.id)
+            try writer.removeDocuments(in: collections(environment))
+        }
+    }
+
+    /// Starts another life: default zones where none came back, and an incarnation.
+    private static func begin(
+        _ incarnation: Int64,
+        _ environments: [StoredEnvironment],
+        _ writer: any StorageWriter
+    ) throws {
+        for environment in environments {
+            try writer.setIncarnation(environment.id, incarnation)
+            for database in try writer.databases(environment.id)
+            where try writer.zone(database.id, name: WireZoneID.defaultZoneName) == nil {
+                try addDefaultZone(to: database, writer)
+            }
+        }
+    }
+
+    /// The collections of documents that belong to an environment.
+    private static func collections(_ environment: StoredEnvironment) -> [String] {
+        ["subscription", "subscribedType", "shareLink", "shareMembership", "shareMember"].map {
+            "\($0)/\(environment.id.rawValue)"
+        }
+    }
+}

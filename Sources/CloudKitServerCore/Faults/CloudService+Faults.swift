@@ -1,0 +1,101 @@
+import CloudKitWire
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// Makes things go wrong as a plan says, from its start; nil ends that.
+    public func setFaults(_ plan: FaultPlan?) {
+        faults.withLock { $0 = plan.map(FaultScript.init) }
+    }
+
+    /// The plan by which things go wrong, if there is one.
+    public var faultPlan: FaultPlan? { faults.withLock { $0?.plan } }
+
+    /// What became of the plan's rules so far, in their order.
+    public var faultCounts: [FaultCount] {
+        faults.withLock { script in
+            script?.counts.map { FaultCount(fitting: $0.fitting, taken: $0.taken) } ?? []
+        }
+    }
+
+    /// What goes wrong with a call.
+    func decideFaults(_ call: Call, _ endpoint: Endpoint) -> FaultDecision {
+        guard faults.withLock({ $0 != nil }) else { return FaultDecision() }
+        return decideFaults(FaultSubject(call, endpoint), now: call.now)
+    }
+
+    /// What goes wrong with a request that carries an asset's bytes.
+    func decideFaults(asset operation: String) -> FaultDecision {
+        decideFaults(FaultSubject(operation: operation), now: clock.milliseconds)
+    }
+
+    private func decideFaults(_ subject: FaultSubject, now: Int64) -> FaultDecision {
+        faults.withLock { $0?.decide(subject, now: now) } ?? FaultDecision()
+    }
+
+    /// Does to the storage what a decision says, before the call is carried out.
+    ///
+    /// - Throws: The error with which the call is refused.
+    func prepare(_ faults: FaultDecision, _ call: Call, _ endpoint: Endpoint) async throws {
+        if let error = faults.error { throw error }
+        if faults.expiresChangeTokens {
+            let incarnation = randomness.identifier()
+            try await storage.write { writer in
+                try writer.setIncarnation(call.environment.id, incarnation)
+            }
+        }
+        if faults.expiresWebToken, let token = call.caller.webToken {
+            try await expire(token, call)
+            throw RequestError(
+                .authenticationFailed,
+                reason: "Authentication failed: ckWebAuthToken is unknown, expired or of another "
+                    + "API token"
+            )
+        }
+        if !faults.staleItems.isEmpty, endpoint == .recordsModify {
+            try await touch(faults.staleItems, of: call.message(ModifyRecordsRequest.self), call)
+        }
+    }
+
+    /// Ends the session of a token.
+    private func expire(_ token: WebToken, _ call: Call) async throws {
+        callers.removeAll()
+        try await storage.write { writer in
+            guard var row = try writer.credential(.webToken, hash: token.hash) else { return }
+            row.expires = call.now - 1
+            try writer.putCredential(row)
+        }
+    }
+
+    /// Gives records new tags, as another device does that saves them unchanged.
+    private func touch(
+        _ items: Set<Int>,
+        of request: ModifyRecordsRequest,
+        _ call: Call
+    ) async throws {
+        try await storage.write { writer in
+            for (place, operation) in request.operations.enumerated() where items.contains(place) {
+                let record = operation.record
+                let directory = ZoneDirectory(call: call, reader: writer)
+                guard let name = record.recordName,
+                    let view = try? directory.zone(record.zoneID ?? request.zoneID ?? .defaultZone),
+                    var row = try writer.record(view.zone.id, name: name), !row.isDeleted
+                else { continue }
+                var zone = view.zone
+                zone.headSequence += 1
+                row.sequence = zone.headSequence
+                try writer.updateRecord(row)
+                if !view.isDefault {
+                    zone.changeSequence = view.database.headSequence + 1
+                    try writer.setHeadSequence(view.database.id, zone.changeSequence)
+                }
+                try writer.updateZone(zone)
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import CloudKitWire
+
+/// What goes wrong with one request.
+struct FaultDecision: Hashable, Sendable {
+    /// The error with which the request is refused.
+    var error: RequestError?
+    /// The items that fail by themselves, by place.
+    var failures: [Int: RecordFailure] = [:]
+    /// The items whose records another device changes first.
+    var staleItems: Set<Int> = []
+    var expiresWebToken = false
+    var expiresChangeTokens = false
+    /// Whether the request is not looked at.
+    var isDropped = false
+    /// How the answer travels.
+    var delivery = ServiceResponse.Delivery()
+    /// The rules that took effect, by place.
+    var rules: [Int] = []
+
+    mutating func add(_ fault: Fault, _ items: Set<Int>) {
+        switch fault {
+        case .error(let code, let reason, let retryAfter):
+            let text = reason ?? "The plan of faults refuses this request with \(code.rawValue)"
+            error = error ?? RequestError(code, reason: text, retryAfter: retryAfter)
+        case .itemError(let code, _, let reason):
+            let text = reason ?? "The plan of faults lets this record fail with \(code.rawValue)"
+            for item in items where failures[item] == nil {
+                failures[item] = RecordFailure(code, text)
+            }
+        case .lostResponse: delivery.end = .lost
+        case .resetConnection:
+            isDropped = true
+            delivery.end = .lost
+        case .cutResponse(let bytes):
+            if delivery.end == .whole { delivery.end = .cut(bytes: bytes) }
+        case .delay(let milliseconds): delivery.delayMilliseconds += milliseconds
+        case .slowResponse(let bytesPerSecond):
+            delivery.bytesPerSecond = min(delivery.bytesPerSecond ?? .max, bytesPerSecond)
+        case .expiredWebToken: expiresWebToken = true
+        case .expiredChangeTokens: expiresChangeTokens = true
+        case .staleTags: staleItems.formUnion(items)
+        case .throttle: break
+        }
+    }
+
+    /// Refuses the request because its caller asks for too much.
+    mutating func throttle(seconds: Double) {
+        error =
+            error
+            ?? RequestError(
+                .throttled,
+                reason: "The caller asks for more than the plan of faults allows; wait",
+                retryAfter: max(1, seconds.rounded(.up))
+            )
+    }
+}

@@ -1,0 +1,164 @@
+import CloudKitWire
+
+extension FaultRule: Codable {
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case fault, operation, recordType, zone, user, call, times, probability
+        case code, reason, retryAfter, item, bytes, milliseconds, bytesPerSecond
+        case profile, burst, perSecond
+    }
+
+    /// The faults by their names.
+    private enum Name: String, CaseIterable {
+        case error, itemError, lostResponse, resetConnection, cutResponse, delay, slowResponse
+        case expiredWebToken, expiredChangeTokens, staleTags, throttle
+
+        /// The keys that the fault has of its own.
+        var keys: Set<CodingKeys> {
+            switch self {
+            case .error: [.code, .reason, .retryAfter]
+            case .itemError: [.code, .reason, .item]
+            case .cutResponse: [.bytes]
+            case .delay: [.milliseconds]
+            case .slowResponse: [.bytesPerSecond]
+            case .throttle: [.profile, .burst, .perSecond]
+            case .lostResponse, .resetConnection, .expiredWebToken, .expiredChangeTokens,
+                .staleTags:
+                []
+            }
+        }
+    }
+
+    private static let selection: Set<CodingKeys> = [
+        .fault, .operation, .recordType, .zone, .user, .call, .times, .probability,
+    ]
+
+    /// A key as it stands in the text, known or not.
+    private struct AnyKey: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// Reads a rule; a key that the fault does not have is a mistake, not a remark.
+    public init(from decoder: any Decoder) throws {
+        let keys = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let text = try values.decode(String.self, forKey: .fault)
+        func mistake(_ key: CodingKeys?, _ message: String) -> DecodingError {
+            let path = decoder.codingPath + (key.map { [$0] } ?? [])
+            return .dataCorrupted(.init(codingPath: path, debugDescription: message))
+        }
+        guard let name = Name(rawValue: text) else {
+            let names = Name.allCases.map(\.rawValue).joined(separator: ", ")
+            throw mistake(.fault, "'\(text)' is no fault; the faults are \(names)")
+        }
+        let allowed = Self.selection.union(name.keys)
+        for key in keys.sorted() where !allowed.contains(where: { $0.stringValue == key }) {
+            throw mistake(nil, "'\(key)' means nothing for the fault '\(text)'")
+        }
+        func positive(_ key: CodingKeys) throws -> Int {
+            let value = try values.decode(Int.self, forKey: key)
+            guard value >= 0 else { throw mistake(key, "\(value) is less than 0") }
+            return value
+        }
+        let fault: Fault
+        switch name {
+        case .error:
+            fault = .error(
+                try values.decode(ServerErrorCode.self, forKey: .code),
+                reason: try values.decodeIfPresent(String.self, forKey: .reason),
+                retryAfter: try values.decodeIfPresent(Double.self, forKey: .retryAfter)
+            )
+        case .itemError:
+            fault = .itemError(
+                try values.decode(ServerErrorCode.self, forKey: .code),
+                item: try values.decodeIfPresent(Int.self, forKey: .item),
+                reason: try values.decodeIfPresent(String.self, forKey: .reason)
+            )
+        case .lostResponse: fault = .lostResponse
+        case .resetConnection: fault = .resetConnection
+        case .cutResponse: fault = .cutResponse(bytes: try positive(.bytes))
+        case .delay: fault = .delay(milliseconds: try positive(.milliseconds))
+        case .slowResponse:
+            fault = .slowResponse(bytesPerSecond: max(1, try positive(.bytesPerSecond)))
+        case .expiredWebToken: fault = .expiredWebToken
+        case .expiredChangeTokens: fault = .expiredChangeTokens
+        case .staleTags: fault = .staleTags
+        case .throttle:
+            if let text = try values.decodeIfPresent(String.self, forKey: .profile) {
+                guard let profile = ThrottleProfile.named[text] else {
+                    let names = ThrottleProfile.named.keys.sorted().joined(separator: ", ")
+                    throw mistake(.profile, "'\(text)' is no profile; they are \(names)")
+                }
+                fault = .throttle(profile)
+            } else {
+                fault = .throttle(
+                    ThrottleProfile(
+                        burst: max(1, try values.decode(Double.self, forKey: .burst)),
+                        perSecond: max(0, try values.decode(Double.self, forKey: .perSecond))
+                    )
+                )
+            }
+        }
+        let probability = try values.decodeIfPresent(Double.self, forKey: .probability)
+        if let probability, !(0...1).contains(probability) {
+            throw mistake(.probability, "\(probability) is not between 0 and 1")
+        }
+        self.init(
+            fault,
+            operation: try values.decodeIfPresent(String.self, forKey: .operation),
+            recordType: try values.decodeIfPresent(String.self, forKey: .recordType),
+            zone: try values.decodeIfPresent(String.self, forKey: .zone),
+            user: try values.decodeIfPresent(String.self, forKey: .user),
+            call: try values.decodeIfPresent(Int.self, forKey: .call),
+            times: try values.decodeIfPresent(Int.self, forKey: .times),
+            probability: probability
+        )
+    }
+
+    /// Writes the rule in the form that it is read in.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        let name: Name
+        switch fault {
+        case .error(let code, let reason, let retryAfter):
+            name = .error
+            try values.encode(code, forKey: .code)
+            try values.encodeIfPresent(reason, forKey: .reason)
+            try values.encodeIfPresent(retryAfter, forKey: .retryAfter)
+        case .itemError(let code, let item, let reason):
+            name = .itemError
+            try values.encode(code, forKey: .code)
+            try values.encodeIfPresent(item, forKey: .item)
+            try values.encodeIfPresent(reason, forKey: .reason)
+        case .lostResponse: name = .lostResponse
+        case .resetConnection: name = .resetConnection
+        case .cutResponse(let bytes):
+            name = .cutResponse
+            try values.encode(bytes, forKey: .bytes)
+        case .delay(let milliseconds):
+            name = .delay
+            try values.encode(milliseconds, forKey: .milliseconds)
+        case .slowResponse(let bytesPerSecond):
+            name = .slowResponse
+            try values.encode(bytesPerSecond, forKey: .bytesPerSecond)
+        case .expiredWebToken: name = .expiredWebToken
+        case .expiredChangeTokens: name = .expiredChangeTokens
+        case .staleTags: name = .staleTags
+        case .throttle(let profile):
+            name = .throttle
+            try values.encode(profile.burst, forKey: .burst)
+            try values.encode(profile.perSecond, forKey: .perSecond)
+        }
+        try values.encode(name.rawValue, forKey: .fault)
+        try values.encodeIfPresent(operation, forKey: .operation)
+        try values.encodeIfPresent(recordType, forKey: .recordType)
+        try values.encodeIfPresent(zone, forKey: .zone)
+        try values.encodeIfPresent(user, forKey: .user)
+        try values.encodeIfPresent(call, forKey: .call)
+        try values.encodeIfPresent(times, forKey: .times)
+        try values.encodeIfPresent(probability, forKey: .probability)
+    }
+}

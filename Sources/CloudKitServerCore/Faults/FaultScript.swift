@@ -1,0 +1,80 @@
+/// A plan under way: which rule fitted how often, and what chance is next.
+///
+/// A pure value: the same plan and the same subjects give the same decisions.
+struct FaultScript: Sendable {
+    /// How often a rule fitted and took effect.
+    struct Count: Hashable, Sendable {
+        var fitting = 0
+        var taken = 0
+    }
+
+    let plan: FaultPlan
+    private(set) var counts: [Count]
+    private var chances: [Chance]
+    private var buckets: [[String: ThrottleProfile.Bucket]]
+
+    init(_ plan: FaultPlan) {
+        self.plan = plan
+        counts = plan.rules.map { _ in Count() }
+        // Each rule draws from a sequence of its own, so that one more rule changes no other.
+        chances = plan.rules.indices.map { Chance(seed: plan.seed &+ UInt64($0) &* 0x9E37) }
+        buckets = plan.rules.map { _ in [:] }
+    }
+
+    /// Decides what goes wrong with a request.
+    mutating func decide(_ subject: FaultSubject, now: Int64) -> FaultDecision {
+        var decision = FaultDecision()
+        for (index, rule) in plan.rules.enumerated() {
+            guard let items = rule.items(of: subject) else { continue }
+            counts[index].fitting += 1
+            if let call = rule.call, call != counts[index].fitting { continue }
+            if let times = rule.times, counts[index].taken >= times { continue }
+            if let probability = rule.probability, chances[index].next() >= probability {
+                continue
+            }
+            if case .throttle(let profile) = rule.fault {
+                guard let seconds = take(items.count, subject, index, profile, now) else {
+                    continue
+                }
+                decision.throttle(seconds: seconds)
+            } else {
+                decision.add(rule.fault, items)
+            }
+            counts[index].taken += 1
+            decision.rules.append(index)
+        }
+        return decision
+    }
+
+    private mutating func take(
+        _ items: Int,
+        _ subject: FaultSubject,
+        _ rule: Int,
+        _ profile: ThrottleProfile,
+        _ now: Int64
+    ) -> Double? {
+        let caller = subject.userNames.min() ?? ""
+        var bucket = buckets[rule][caller] ?? ThrottleProfile.Bucket(profile, now: now)
+        defer { buckets[rule][caller] = bucket }
+        return bucket.take(items, profile, now: now)
+    }
+
+    /// Numbers that look random and are the same for the same seed (SplitMix64).
+    private struct Chance: Sendable {
+        private var state: UInt64
+
+        init(seed: UInt64) {
+            state = seed
+        }
+
+        /// The next number from 0 up to 1.
+        mutating func next() -> Double {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var value = state
+            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+            value ^= value >> 31
+            return Double(value >> 11) / Double(1 << 53)
+        }
+    }
+}

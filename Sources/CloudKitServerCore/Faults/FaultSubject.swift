@@ -1,0 +1,79 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What rules look at in a request.
+struct FaultSubject: Hashable, Sendable {
+    /// A record, a zone or a query of the request.
+    struct Item: Hashable, Sendable {
+        var recordType: String?
+        var zone: String?
+    }
+
+    var operation: String
+    /// The caller's record name and full name.
+    var userNames: Set<String> = []
+    var items: [Item] = []
+
+    init(operation: String, userNames: Set<String> = [], items: [Item] = []) {
+        self.operation = operation
+        self.userNames = userNames
+        self.items = items
+    }
+
+    init(_ call: Call, _ endpoint: Endpoint) {
+        operation = endpoint.rawValue
+        if let user = call.caller.user {
+            userNames = [user.recordName, user.fullName]
+        }
+        // What cannot be read is the endpoint's to refuse.
+        let body = try? call.message(Body.self)
+        items = body?.items ?? []
+    }
+
+    /// The parts of all request bodies that say what they are about.
+    private struct Body: Decodable {
+        struct Zone: Decodable {
+            var zoneID: ZoneName?
+        }
+
+        struct ZoneName: Decodable {
+            var zoneName: String?
+        }
+
+        struct Record: Decodable {
+            var recordType: String?
+            var zoneID: ZoneName?
+        }
+
+        struct Operation: Decodable {
+            var record: Record?
+            var zone: Zone?
+        }
+
+        var zoneID: ZoneName?
+        var operations: [Operation]?
+        var records: [Record]?
+        var tokens: [Record]?
+        var zones: [Zone]?
+        var query: Record?
+
+        var items: [Item] {
+            let zone = zoneID?.zoneName ?? WireZoneID.defaultZoneName
+            func item(_ record: Record?, _ own: ZoneName? = nil) -> Item {
+                Item(
+                    recordType: record?.recordType,
+                    zone: record?.zoneID?.zoneName ?? own?.zoneName ?? zone
+                )
+            }
+            if let operations { return operations.map { item($0.record, $0.zone?.zoneID) } }
+            if let records = records ?? tokens { return records.map { item($0) } }
+            if let zones { return zones.map { item(nil, $0.zoneID) } }
+            return [item(query)]
+        }
+    }
+}

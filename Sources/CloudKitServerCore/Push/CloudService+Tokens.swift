@@ -1,0 +1,73 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// `tokens/create`: a token and the URL at which its notifications are waited for.
+    ///
+    /// A client that names itself gets the same token again.
+    func createToken(_ call: Call) async throws -> Data {
+        let request = try call.message(CreateTokenRequest.self)
+        let user = try call.user()
+        let secret: [UInt8]
+        if let client = request.clientId {
+            var writer = TokenWriter()
+            writer.append(call.environment.id.rawValue)
+            writer.append(user.id.rawValue)
+            writer.append(client)
+            secret = try await seal().secret(of: writer.bytes, for: .pushToken)
+        } else {
+            secret = randomness.bytes(32)
+        }
+        let token = Hexadecimal.encode(secret)
+        try await register(token, for: user, client: request.clientId, call)
+        return try WireJSON.encode(
+            CreateTokenResponse(
+                apnsEnvironment: request.apnsEnvironment,
+                apnsToken: token,
+                webcourierURL: call.request.baseURL + CourierRoute.target(of: token)
+            )
+        )
+    }
+
+    /// `tokens/register`: lets a token receive the caller's notifications of this container.
+    func registerToken(_ call: Call) async throws -> Data {
+        let request = try call.message(RegisterTokenRequest.self)
+        let user = try call.user()
+        guard (32...4096).contains(request.apnsToken.utf8.count) else {
+            throw RequestError(
+                .badRequest,
+                reason: "apnsToken has \(request.apnsToken.utf8.count) characters; a token that "
+                    + "nobody can guess has 32 to 4096"
+            )
+        }
+        try await register(request.apnsToken, for: user, client: request.clientId, call)
+        return Data("{}".utf8)
+    }
+
+    private func register(
+        _ token: String,
+        for user: StoredUser,
+        client: String?,
+        _ call: Call
+    ) async throws {
+        let registration = PushToken.Registration(
+            environment: call.environment.id.rawValue,
+            user: user.id.rawValue,
+            client: (call.clientID ?? client).map(SecretHash.of)
+        )
+        try await storage.write { writer in
+            try PushTokenDirectory()
+                .register(SecretHash.of(token), registration, now: call.now, writer)
+        }
+    }
+}
+
+extension Call {
+    /// The name that the client gives itself in every request; nil when it gives none.
+    var clientID: String? { parameters["clientId"].flatMap { $0.isEmpty ? nil : $0 } }
+}

@@ -1,0 +1,10 @@
+/// The path at which clients wait for notifications, outside the protocol's own paths.
+package enum CourierRoute {
+    /// The path.
+    package static let path = "/aps"
+
+    /// Path and query for a token.
+    static func target(of token: String) -> String {
+        "\(path)?tok=\(token)&ttl=\(PushToken.life / 1000)"
+    }
+}

@@ -1,0 +1,324 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Writes, inside a commit, the notifications that it causes.
+///
+/// Who subscribes to something in the zone may be its owner, those with whom parts of it are
+/// shared and, in the public database, anyone who may read the records.
+struct PushCommit {
+    let call: Call
+    let writer: any StorageWriter
+    let zone: ZoneView
+    let schema: Schema
+    let randomness: any ServiceRandomness
+    /// The queues that got items; those who wait on them are to be woken after the commit.
+    private(set) var queues: Set<Data> = []
+
+    /// Notifications that wait for one token at most; later ones push out the oldest.
+    static let queueLimit = 100
+
+    init(
+        call: Call,
+        writer: any StorageWriter,
+        zone: ZoneView,
+        schema: Schema,
+        randomness: any ServiceRandomness
+    ) {
+        self.call = call
+        self.writer = writer
+        self.zone = zone
+        self.schema = schema
+        self.randomness = randomness
+    }
+
+    /// Tells of changes to records of the zone.
+    mutating func tell(of changes: [RecordChange]) throws {
+        let changes = Self.merged(changes)
+        guard !changes.isEmpty else { return }
+        if zone.database.owner == nil {
+            try tellPublic(of: changes)
+            return
+        }
+        for var watcher in try watchers() {
+            guard watcher.hasSubscriptions else { continue }
+            try watcher.see(changes, writer)
+            try tell(watcher, zoneChanged: false)
+        }
+    }
+
+    /// Tells that the zone was made or deleted.
+    mutating func tellOfZone() throws {
+        for watcher in try watchers() where watcher.hasSubscriptions {
+            try tell(watcher, zoneChanged: true)
+        }
+    }
+
+    /// One change for each record.
+    private static func merged(_ changes: [RecordChange]) -> [RecordChange] {
+        var merged: [RecordChange] = []
+        for change in changes {
+            guard let index = merged.firstIndex(where: { $0.record.id == change.record.id }) else {
+                merged.append(change)
+                continue
+            }
+            let first = merged.remove(at: index)
+            switch (first.kind, change.kind) {
+            case (.created, .deleted): continue
+            case (.created, _):
+                merged.append(RecordChange(kind: .created, record: change.record))
+            case (_, .deleted): merged.append(change)
+            default:
+                merged.append(
+                    RecordChange(
+                        kind: .updated,
+                        record: change.record,
+                        before: first.before ?? first.record
+                    )
+                )
+            }
+        }
+        return merged
+    }
+
+    // MARK: Who watches
+
+    /// The owner, and those who take part in shares of the zone.
+    private func watchers() throws -> [PushWatcher] {
+        guard let ownerID = zone.database.owner, let owner = try writer.user(ownerID) else {
+            return []
+        }
+        var watchers = [try watcher(owner, .private, .everything)]
+        guard !zone.isDefault else { return watchers }
+        let shares = ShareDirectory(environment: call.environment.id)
+        for id in try shares.members(of: zone.zone.id, writer) {
+            guard let user = try writer.user(id) else { continue }
+            var watcher = try watcher(user, .shared, .shares([]))
+            guard watcher.hasSubscriptions else { continue }
+            let openings = try shares.memberships(of: user, writer)
+                .filter { $0.zone == zone.zone.id }
+            watcher.access = .shares(openings.map(\.opening))
+            watchers.append(watcher)
+        }
+        return watchers
+    }
+
+    private func watcher(
+        _ user: StoredUser,
+        _ scope: DatabaseScope,
+        _ access: ZoneAccess
+    ) throws -> PushWatcher {
+        let collection = SubscriptionCollection(of: user.id, to: scope, in: call.environment.id)
+        return PushWatcher(
+            user: user,
+            scope: scope,
+            access: access,
+            collection: collection,
+            subscriptions: try collection.all(writer)
+        )
+    }
+
+    private mutating func tellPublic(of changes: [RecordChange]) throws {
+        var users: Set<RowID<StoredUser>> = []
+        for type in Set(changes.map(\.record.type)).sorted() {
+            users.formUnion(
+                try SubscriptionCollection.users(
+                    watching: type,
+                    in: call.environment.id,
+                    writer
+                )
+            )
+        }
+        for id in users.sorted(by: { $0.rawValue < $1.rawValue }) {
+            guard let user = try writer.user(id) else { continue }
+            var watcher = try watcher(user, .public, .everything)
+            let permissions = RecordPermissions(
+                scope: .public,
+                caller: Caller(credential: .webToken, user: user)
+            )
+            try watcher.see(
+                changes.filter { change in
+                    let type = schema.types[change.record.type] ?? RecordTypeSchema(number: 0)
+                    return permissions.mayRead(type, creator: change.record.created.user)
+                },
+                writer
+            )
+            try tell(watcher, zoneChanged: false)
+        }
+    }
+
+    // MARK: What they are told
+
+    private mutating func tell(_ watcher: PushWatcher, zoneChanged: Bool) throws {
+        var payloads: [PushPayload] = []
+        for subscription in watcher.subscriptions {
+            let subjects = try subjects(of: subscription, watcher, zoneChanged: zoneChanged)
+            guard !subjects.isEmpty else { continue }
+            let isLast = subscription.firesOnce == true
+            for (subject, identifier) in isLast ? Array(subjects.prefix(1)) : subjects {
+                payloads.append(payload(subscription, subject, identifier, watcher))
+            }
+            if isLast { try watcher.collection.remove(subscription, writer) }
+        }
+        try deliver(payloads, to: watcher.user)
+    }
+
+    private func payload(
+        _ subscription: WireSubscription,
+        _ subject: PushPayload.Subject,
+        _ identifier: String,
+        _ watcher: PushWatcher
+    ) -> PushPayload {
+        PushPayload(
+            subscription: subscription,
+            subject: subject,
+            identifier: identifier,
+            container: call.environment.container,
+            owner: watcher.user.recordName,
+            scope: watcher.scope,
+            zone: zone.id
+        )
+    }
+
+    /// What a subscription tells its owner, with the identity of each notification.
+    private mutating func subjects(
+        of subscription: WireSubscription,
+        _ watcher: PushWatcher,
+        zoneChanged: Bool
+    ) throws -> [(PushPayload.Subject, String)] {
+        switch subscription.subscriptionType {
+        case nil: return []
+        case .query:
+            guard watches(subscription, watcher) else { return [] }
+            return try matches(of: subscription, watcher)
+        case .zone:
+            guard !zone.isDefault, watches(subscription, watcher) else { return [] }
+            guard hasNews(for: subscription, watcher, zoneChanged) else { return [] }
+            return [(.zone, identifier(of: nil))]
+        case .database:
+            guard !zone.isDefault, hasNews(for: subscription, watcher, zoneChanged) else {
+                return []
+            }
+            return [(.database, identifier(of: nil))]
+        }
+    }
+
+    /// Whether the zone is among those that a subscription is about.
+    private func watches(_ subscription: WireSubscription, _ watcher: PushWatcher) -> Bool {
+        guard let watched = subscription.zoneID else {
+            return subscription.zoneWide ?? true || zone.isDefault
+        }
+        guard watched.zoneName == zone.id.zoneName else { return false }
+        guard watcher.scope == .shared else { return true }
+        return watched.ownerRecordName == zone.id.ownerRecordName
+    }
+
+    private func hasNews(
+        for subscription: WireSubscription,
+        _ watcher: PushWatcher,
+        _ zoneChanged: Bool
+    ) -> Bool {
+        guard let type = subscription.query?.recordType else {
+            return zoneChanged || watcher.accessChanged || !watcher.changes.isEmpty
+        }
+        return watcher.changes.contains { $0.record.type == type }
+    }
+
+    private mutating func matches(
+        of subscription: WireSubscription,
+        _ watcher: PushWatcher
+    ) throws -> [(PushPayload.Subject, String)] {
+        guard let query = subscription.query, let type = schema.types[query.recordType] else {
+            return []
+        }
+        let events = Set(subscription.firesOn ?? [])
+        let changes = watcher.changes.filter {
+            $0.record.type == query.recordType && events.contains($0.kind.event)
+        }
+        guard !changes.isEmpty else { return [] }
+        var conditions: [QueryCondition] = []
+        do {
+            for filter in query.filterBy {
+                conditions.append(try QueryCondition(filter, in: type, query.recordType))
+            }
+        } catch {
+            // The schema has changed since the subscription was made: nothing can match.
+            return []
+        }
+        var subjects: [(PushPayload.Subject, String)] = []
+        for change in changes {
+            let fields = try RecordFields(stored: change.record.fields)
+            var isMatch = Self.satisfies(conditions, change.record, fields)
+            // A record that was changed so that it does not match any more is news too.
+            if !isMatch, let before = change.before {
+                let former = try RecordFields(stored: before.fields)
+                isMatch = Self.satisfies(conditions, before, former)
+            }
+            if isMatch {
+                subjects.append(
+                    (.record(change, fields: fields), identifier(of: change.record.id))
+                )
+            }
+        }
+        return subjects
+    }
+
+    private static func satisfies(
+        _ conditions: [QueryCondition],
+        _ record: StoredRecord,
+        _ fields: RecordFields
+    ) -> Bool {
+        conditions.allSatisfy { $0.matches($0.field.value(in: record, fields)) }
+    }
+
+    // MARK: Delivery
+
+    private var identifiers: [RowID<StoredRecord>?: String] = [:]
+
+    /// The identity of all notifications of one change; nil stands for the zone.
+    private mutating func identifier(of record: RowID<StoredRecord>?) -> String {
+        if let known = identifiers[record] { return known }
+        let fresh = randomness.uuid().lowercased()
+        identifiers[record] = fresh
+        return fresh
+    }
+
+    /// Puts notifications into the queues of a user's tokens, but for the client's own.
+    private mutating func deliver(_ payloads: [PushPayload], to user: StoredUser) throws {
+        guard !payloads.isEmpty else { return }
+        let directory = PushTokenDirectory()
+        let environment = call.environment.id
+        let isCaller = call.caller.user?.id == user.id
+        let client = isCaller ? call.clientID.map(SecretHash.of) : nil
+        for (hash, var token) in try directory.tokens(
+            of: user.id,
+            in: environment,
+            now: call.now,
+            writer
+        ) {
+            let registration = token.registrations.first {
+                $0.environment == environment.rawValue
+            }
+            if let client, registration?.client == client { continue }
+            let badge = token.badge
+            for payload in payloads.suffix(Self.queueLimit) {
+                if payload.countsBadge { token.badge += 1 }
+                try writer.addPush(
+                    StoredPush(
+                        id: RowID(rawValue: 0),
+                        queue: hash,
+                        slot: payload.slot,
+                        body: payload.data(badge: payload.countsBadge ? token.badge : nil)
+                    )
+                )
+            }
+            try writer.removePushes(hash, keepingNewest: Self.queueLimit)
+            if token.badge != badge { try directory.save(token, hash, writer) }
+            queues.insert(hash)
+        }
+    }
+}

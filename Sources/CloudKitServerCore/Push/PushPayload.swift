@@ -1,0 +1,203 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A notification as clients read it: `{"aps": {…}, "ck": {"cid": …, "qry" | "fet" | "met": {…}}}`.
+///
+/// Of the three kinds only `qry` has been observed with a web courier; the others are read in the
+/// same way by native apps' tests.
+struct PushPayload {
+    /// What the notification tells of.
+    enum Subject {
+        /// What happened to a record.
+        case record(RecordChange, fields: RecordFields)
+        /// A zone changed.
+        case zone
+        /// The database changed.
+        case database
+    }
+
+    /// Bytes of a notification at most, as Apple's push service has it.
+    static let sizeLimit = 4096
+
+    let subscription: WireSubscription
+    let subject: Subject
+    /// The same for all notifications of one change.
+    let identifier: String
+    let container: String
+    /// The user record name of the subscription's owner.
+    let owner: String
+    let scope: DatabaseScope
+    let zone: WireZoneID
+
+    private var info: WireNotificationInfo {
+        subscription.notificationInfo ?? WireNotificationInfo()
+    }
+
+    /// Whether the number on the app's icon counts up.
+    var countsBadge: Bool { info.shouldBadge == true }
+
+    /// What the notification has in common with those that it replaces; nil when it replaces none.
+    ///
+    /// One that tells of a zone or a database says all that an earlier one said.
+    var slot: String? {
+        if let key = info.collapseIDKey { return "collapse/" + key }
+        let place = "\(container)/\(scope.rawValue)/\(subscription.subscriptionID ?? "")"
+        switch subject {
+        case .record: return nil
+        case .zone: return "fet/\(place)/\(zone.ownerRecordName ?? "")/\(zone.zoneName)"
+        case .database: return "met/\(place)"
+        }
+    }
+
+    /// The JSON; parts are left out, and it says so, where it would be too large.
+    func data(badge: Int64?) -> Data {
+        let whole = write(badge: badge, hasFields: true, hasAlert: true)
+        if whole.count <= Self.sizeLimit { return whole }
+        let pruned = write(badge: badge, hasFields: false, hasAlert: true)
+        if pruned.count <= Self.sizeLimit { return pruned }
+        return write(badge: badge, hasFields: false, hasAlert: false)
+    }
+
+    private func write(badge: Int64?, hasFields: Bool, hasAlert: Bool) -> Data {
+        var writer = JSONWriter(capacity: 512)
+        writer.openObject()
+        writer.key("aps")
+        writer.openObject()
+        if hasAlert { writeAlert(to: &writer) }
+        writer.member("sound", info.soundName)
+        writer.member("badge", badge)
+        writer.member("category", info.category)
+        if info.shouldSendContentAvailable == true { writer.member("content-available", Int64(1)) }
+        if info.shouldSendMutableContent == true { writer.member("mutable-content", Int64(1)) }
+        writer.closeObject()
+        writer.key("ck")
+        writer.openObject()
+        writer.member("cid", container)
+        writer.member("nid", identifier)
+        writer.member("ckuserid", owner)
+        writer.member("ce", Int64(2))
+        if !hasFields { writer.member("p", Int64(1)) }
+        writeSubject(hasFields: hasFields, to: &writer)
+        writer.closeObject()
+        writer.closeObject()
+        return writer.data
+    }
+
+    private func writeSubject(hasFields: Bool, to writer: inout JSONWriter) {
+        switch subject {
+        case .record: writer.key("qry")
+        case .zone: writer.key("fet")
+        case .database: writer.key("met")
+        }
+        writer.openObject()
+        writer.member("sid", subscription.subscriptionID)
+        writer.member("dbs", scope.pushNumber)
+        if case .database = subject {
+            writer.closeObject()
+            return
+        }
+        writer.member("zid", zone.zoneName)
+        writer.member("zoid", zone.ownerRecordName)
+        if case .record(let change, let fields) = subject {
+            writer.member("rid", change.record.name)
+            writer.member("fo", change.kind.rawValue)
+            if hasFields { write(fields, to: &writer) }
+        }
+        writer.closeObject()
+    }
+
+    /// Writes the fields that the subscription asks for, those of the types that may be asked for.
+    private func write(_ fields: RecordFields, to writer: inout JSONWriter) {
+        guard let names = info.additionalFields, !names.isEmpty else { return }
+        writer.key("af")
+        writer.openObject()
+        for name in Set(names).sorted() {
+            switch fields.fields[name]?.value {
+            case .string(let text): writer.member(name, text)
+            case .int64(let number), .timestamp(let number): writer.member(name, number)
+            case .double(let number): writer.member(name, number)
+            case .reference(let reference): writer.member(name, reference.recordName)
+            case .location(let location):
+                writer.key(name)
+                writer.openObject()
+                writer.member("latitude", location.latitude)
+                writer.member("longitude", location.longitude)
+                writer.closeObject()
+            case .bytes, .asset, .list, nil: continue
+            }
+        }
+        writer.closeObject()
+    }
+}
+
+// MARK: The alert
+
+extension PushPayload {
+    private func writeAlert(to writer: inout JSONWriter) {
+        let info = info
+        let texts = [
+            ("title", info.title), ("title-loc-key", info.titleLocalizationKey),
+            ("subtitle", info.subtitle), ("subtitle-loc-key", info.subtitleLocalizationKey),
+            ("body", info.alertBody), ("loc-key", info.alertLocalizationKey),
+            ("action-loc-key", info.alertActionLocalizationKey),
+            ("launch-image", info.alertLaunchImage),
+        ]
+        guard texts.contains(where: { $0.1 != nil }) else { return }
+        writer.key("alert")
+        writer.openObject()
+        for (key, text) in texts { writer.member(key, text) }
+        writeArguments("title-loc-args", info.titleLocalizationArgs, to: &writer)
+        writeArguments("subtitle-loc-args", info.subtitleLocalizationArgs, to: &writer)
+        writeArguments("loc-args", info.alertLocalizationArgs, to: &writer)
+        writer.closeObject()
+    }
+
+    /// Writes the values of fields as texts; one without a value is empty, so that the others keep
+    /// their places.
+    private func writeArguments(
+        _ key: String,
+        _ names: [String]?,
+        to writer: inout JSONWriter
+    ) {
+        guard let names, !names.isEmpty else { return }
+        var fields = RecordFields()
+        if case .record(_, let found) = subject { fields = found }
+        writer.key(key)
+        writer.openArray()
+        for name in names { writer.string(fields.fields[name]?.value?.alertText ?? "") }
+        writer.closeArray()
+    }
+}
+
+extension WireValue {
+    /// The value in an alert.
+    fileprivate var alertText: String {
+        switch self {
+        case .string(let text): text
+        case .int64(let number): String(number)
+        case .double(let number): number.description
+        case .timestamp(let time):
+            Date(timeIntervalSince1970: Double(time) / 1000).formatted(.iso8601)
+        case .reference(let reference): reference.recordName
+        case .location(let location): "\(location.latitude), \(location.longitude)"
+        case .bytes, .asset, .list: ""
+        }
+    }
+}
+
+extension DatabaseScope {
+    /// The database in a notification: 0 for the public one, as web couriers were observed to
+    /// write, and the native framework's numbers.
+    fileprivate var pushNumber: Int64 {
+        switch self {
+        case .public: 0
+        case .private: 2
+        case .shared: 3
+        }
+    }
+}

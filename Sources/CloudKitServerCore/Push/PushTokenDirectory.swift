@@ -1,0 +1,100 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Where tokens for notifications are found: by the hash of their secret, and by whom they belong to.
+struct PushTokenDirectory {
+    private static let tokens = "pushToken"
+
+    private static func name(_ hash: Data) -> String { Hexadecimal.encode(hash) }
+
+    private static func collection(_ environment: Int64, _ user: Int64) -> String {
+        "pushToken/\(environment)/\(user)"
+    }
+
+    /// The token of a hash that has not expired.
+    func token(_ hash: Data, now: Int64, _ reader: any StorageReader) throws -> PushToken? {
+        let token = try reader.document(Self.tokens, Self.name(hash)).flatMap {
+            try? JSONDecoder().decode(PushToken.self, from: $0)
+        }
+        return token.flatMap { $0.expires > now ? $0 : nil }
+    }
+
+    /// The tokens that receive a user's notifications, by the hash of their secret.
+    func tokens(
+        of user: RowID<StoredUser>,
+        in environment: RowID<StoredEnvironment>,
+        now: Int64,
+        _ reader: any StorageReader
+    ) throws -> [(hash: Data, token: PushToken)] {
+        try reader.documents(Self.collection(environment.rawValue, user.rawValue)).compactMap {
+            guard let token = try token($0.body, now: now, reader) else { return nil }
+            return ($0.body, token)
+        }
+    }
+
+    /// Lets a token receive a user's notifications, in place of another user's.
+    func register(
+        _ hash: Data,
+        _ registration: PushToken.Registration,
+        now: Int64,
+        _ writer: any StorageWriter
+    ) throws {
+        var token = try token(hash, now: now, writer) ?? PushToken(expires: 0)
+        let former = token.registrations.first { $0.environment == registration.environment }
+        if let former, former.user != registration.user {
+            // What waits there is nothing for other eyes.
+            try writer.removePushes(hash, keepingNewest: 0)
+            try writer.removeDocument(
+                Self.collection(former.environment, former.user),
+                Self.name(hash)
+            )
+        }
+        token.registrations.removeAll { $0.environment == registration.environment }
+        token.registrations.append(registration)
+        token.expires = now + PushToken.life
+        let collection = Self.collection(registration.environment, registration.user)
+        try makeRoom(in: collection, besides: hash, now: now, writer)
+        try save(token, hash, writer)
+        try writer.putDocument(collection, StoredDocument(name: Self.name(hash), body: hash))
+    }
+
+    /// Writes a token's row.
+    func save(_ token: PushToken, _ hash: Data, _ writer: any StorageWriter) throws {
+        let body = try JSONEncoder().encode(token)
+        try writer.putDocument(Self.tokens, StoredDocument(name: Self.name(hash), body: body))
+    }
+
+    /// Removes a user's expired tokens, and the oldest when there are too many.
+    private func makeRoom(
+        in collection: String,
+        besides kept: Data,
+        now: Int64,
+        _ writer: any StorageWriter
+    ) throws {
+        var living: [(hash: Data, expires: Int64)] = []
+        for document in try writer.documents(collection) where document.body != kept {
+            if let token = try token(document.body, now: now, writer) {
+                living.append((document.body, token.expires))
+            } else {
+                try remove(document.body, from: collection, writer)
+            }
+        }
+        living.sort { $0.expires < $1.expires }
+        for old in living.dropLast(PushToken.countLimit - 1) {
+            try remove(old.hash, from: collection, writer)
+        }
+    }
+
+    private func remove(
+        _ hash: Data,
+        from collection: String,
+        _ writer: any StorageWriter
+    ) throws {
+        try writer.removeDocument(collection, Self.name(hash))
+        try writer.removeDocument(Self.tokens, Self.name(hash))
+        try writer.removePushes(hash, keepingNewest: 0)
+    }
+}

@@ -1,0 +1,38 @@
+import CloudKitWire
+
+/// A user with subscriptions to the database of a commit, and what the user may see of it.
+struct PushWatcher {
+    let user: StoredUser
+    /// The database as the user sees it.
+    let scope: DatabaseScope
+    /// What the user sees of the zone.
+    var access: ZoneAccess
+    let collection: SubscriptionCollection
+    let subscriptions: [WireSubscription]
+    /// The changes that the user sees.
+    private(set) var changes: [RecordChange] = []
+    /// Whether the commit may have opened or closed parts of the zone to the user.
+    private(set) var accessChanged = false
+
+    init(
+        user: StoredUser,
+        scope: DatabaseScope,
+        access: ZoneAccess,
+        collection: SubscriptionCollection,
+        subscriptions: [WireSubscription]
+    ) {
+        self.user = user
+        self.scope = scope
+        self.access = access
+        self.collection = collection
+        self.subscriptions = subscriptions
+    }
+
+    var hasSubscriptions: Bool { !subscriptions.isEmpty }
+
+    /// Looks at changes, and keeps those that the user may see.
+    mutating func see(_ all: [RecordChange], _ reader: any StorageReader) throws {
+        changes = try all.filter { try access.mayRead($0.record, reader) }
+        accessChanged = all.contains { $0.record.type == WireRecord.shareType }
+    }
+}

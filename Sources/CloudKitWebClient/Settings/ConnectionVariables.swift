@@ -1,0 +1,110 @@
+import CloudKitWire
+import Foundation
+import Synchronization
+
+/// The settings of a client as environment variables hold them.
+package struct ConnectionVariables: Sendable {
+    /// The variables' names.
+    package enum Name {
+        /// The server's address.
+        package static let url = "CLOUDKIT_URL"
+        /// The container that `CKContainer.default()` stands for.
+        package static let container = "CLOUDKIT_CONTAINER"
+        /// Development or production.
+        package static let environment = "CLOUDKIT_ENVIRONMENT"
+        /// The app's token.
+        package static let apiToken = "CLOUDKIT_API_TOKEN"
+        /// The user's token.
+        package static let webAuthToken = "CLOUDKIT_WEB_AUTH_TOKEN"
+        /// The file that keeps the user's token from one run to the next.
+        package static let webAuthTokenFile = "CLOUDKIT_WEB_AUTH_TOKEN_FILE"
+        /// The identifier of a server-to-server key.
+        package static let keyID = "CLOUDKIT_KEY_ID"
+        /// The file of the key's private half, in PEM form.
+        package static let privateKeyFile = "CLOUDKIT_PRIVATE_KEY_FILE"
+    }
+
+    /// Settings that are missing or cannot be used.
+    package struct Incomplete: Error, CustomStringConvertible {
+        /// Which variable, and what is wrong with it.
+        package let description: String
+    }
+
+    private let values: [String: String]
+
+    /// Takes the variables of a process.
+    package init(_ values: [String: String] = ProcessInfo.processInfo.environment) {
+        self.values = values
+    }
+
+    /// The client of a container or, for nil, of the one that the variables name.
+    package func client(container: String? = nil) throws(Incomplete) -> WebClient {
+        let credentials = try credentials
+        guard let container = container ?? values[Name.container] else {
+            throw Incomplete(description: "CLOUDKIT_CONTAINER is not set")
+        }
+        let name = values[Name.environment] ?? ServiceEnvironment.development.rawValue
+        guard let environment = ServiceEnvironment(rawValue: name) else {
+            throw Incomplete(
+                description: "CLOUDKIT_ENVIRONMENT is \(name), not development or production"
+            )
+        }
+        return WebClient(
+            url: values[Name.url] ?? WebClient.appleURL,
+            container: container,
+            environment: environment,
+            credentials: credentials
+        )
+    }
+
+    private var credentials: WebCredentials {
+        get throws(Incomplete) {
+            if let keyID = values[Name.keyID] { return try key(keyID) }
+            guard let apiToken = values[Name.apiToken] else {
+                throw Incomplete(description: "CLOUDKIT_API_TOKEN is not set")
+            }
+            return Self.shared.withLock { shared in
+                let identity = [
+                    apiToken, values[Name.webAuthToken] ?? "", values[Name.webAuthTokenFile] ?? "",
+                ]
+                if let known = shared[identity] { return known }
+                let made = tokens(apiToken)
+                shared[identity] = made
+                return made
+            }
+        }
+    }
+
+    /// All clients of a process that act with the same tokens renew them together.
+    private static let shared = Mutex<[[String]: WebCredentials]>([:])
+
+    private func tokens(_ apiToken: String) -> WebCredentials {
+        let webAuthToken = values[Name.webAuthToken]
+        guard let path = values[Name.webAuthTokenFile] else {
+            return WebCredentials(apiToken: apiToken, webAuthToken: webAuthToken)
+        }
+        return WebCredentials(
+            apiToken: apiToken,
+            webAuthToken: webAuthToken,
+            file: WebTokenFile(URL(fileURLWithPath: path))
+        )
+    }
+
+    private func key(_ keyID: String) throws(Incomplete) -> WebCredentials {
+        guard let file = values[Name.privateKeyFile] else {
+            throw Incomplete(
+                description: "CLOUDKIT_KEY_ID is set, and CLOUDKIT_PRIVATE_KEY_FILE, which names "
+                    + "the file of the key's private half, is not"
+            )
+        }
+        do {
+            let text = try String(contentsOf: URL(fileURLWithPath: file), encoding: .utf8)
+            let key = try ServerKey(keyID: keyID, privateKeyPEM: text)
+            return WebCredentials(serverKey: key)
+        } catch {
+            throw Incomplete(
+                description: "The file of CLOUDKIT_PRIVATE_KEY_FILE cannot be used: \(error)"
+            )
+        }
+    }
+}

@@ -1,0 +1,157 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+extension ModifyRecordsRequest {
+    /// Reads a request of a common form; nil for any other, which Foundation may decode.
+    package init?(common data: Data) {
+        var reader = JSONReader(data)
+        guard let request = try? reader.modifyRecordsRequest() else { return nil }
+        self = request
+    }
+}
+
+extension LookupRecordsRequest {
+    /// Reads a request of a common form; nil for any other, which Foundation may decode.
+    package init?(common data: Data) {
+        var reader = JSONReader(data)
+        guard let request = try? reader.lookupRecordsRequest() else { return nil }
+        self = request
+    }
+}
+
+extension JSONReader {
+    fileprivate mutating func modifyRecordsRequest() throws(GaveUp) -> ModifyRecordsRequest {
+        var request = ModifyRecordsRequest(operations: [])
+        var seen = Seen()
+        var hasOperations = false
+        try object { (reader, key) throws(GaveUp) in
+            switch key {
+            case "operations":
+                try reader.array { (reader) throws(GaveUp) in
+                    request.operations.append(try reader.operation())
+                }
+                hasOperations = true
+            case "zoneID":
+                request.zoneID = try reader.optional { r throws(GaveUp) in try r.zoneID() }
+            case "atomic":
+                request.atomic = try reader.optional { r throws(GaveUp) in try r.bool() }
+            case "desiredKeys":
+                request.desiredKeys = try reader.optional { r throws(GaveUp) in try r.strings() }
+            case "numbersAsStrings":
+                request.numbersAsStrings = try reader.optional { r throws(GaveUp) in try r.bool() }
+            default:
+                try reader.skip()
+                return
+            }
+            try seen.insert(key)
+        }
+        guard hasOperations else { throw GaveUp() }
+        try end()
+        return request
+    }
+
+    private mutating func operation() throws(GaveUp) -> RecordOperation {
+        var type: RecordOperation.OperationType?
+        var record: WireRecord?
+        var desiredKeys: [String]?
+        var seen = Seen()
+        try object { (reader, key) throws(GaveUp) in
+            switch key {
+            case "operationType":
+                type = RecordOperation.OperationType(rawValue: try reader.string())
+            case "record": record = try reader.record()
+            case "desiredKeys":
+                desiredKeys = try reader.optional { r throws(GaveUp) in try r.strings() }
+            default:
+                try reader.skip()
+                return
+            }
+            try seen.insert(key)
+        }
+        guard let type, let record else { throw GaveUp() }
+        return RecordOperation(type, record, desiredKeys: desiredKeys)
+    }
+
+    /// Reads a record as clients send one; gives up on shares and on what only answers have.
+    private mutating func record() throws(GaveUp) -> WireRecord {
+        var record = WireRecord(recordName: nil)
+        var seen = Seen()
+        try object { (reader, key) throws(GaveUp) in
+            switch key {
+            case "recordName":
+                record.recordName = try reader.optional { r throws(GaveUp) in try r.string() }
+            case "recordType":
+                record.recordType = try reader.optional { r throws(GaveUp) in try r.string() }
+            case "recordChangeTag":
+                record.recordChangeTag = try reader.optional { r throws(GaveUp) in try r.string() }
+            case "fields":
+                record.fields =
+                    try reader.optional { r throws(GaveUp) in try r.fields() } ?? [:]
+            case "zoneID":
+                record.zoneID = try reader.optional { r throws(GaveUp) in try r.zoneID() }
+            case "parent":
+                record.parent = try reader.optional { r throws(GaveUp) in try r.reference() }
+            case "deleted":
+                record.deleted = try reader.optional { r throws(GaveUp) in try r.bool() }
+            case "created", "modified", "share", "createShortGUID", "shortGUID":
+                guard try reader.null() else { throw GaveUp() }
+            default:
+                try reader.skip()
+                return
+            }
+            try seen.insert(key)
+        }
+        guard record.recordType != WireRecord.shareType else { throw GaveUp() }
+        return record
+    }
+
+    fileprivate mutating func lookupRecordsRequest() throws(GaveUp) -> LookupRecordsRequest {
+        var request = LookupRecordsRequest(records: [])
+        var seen = Seen()
+        var hasRecords = false
+        try object { (reader, key) throws(GaveUp) in
+            switch key {
+            case "records":
+                try reader.array { (reader) throws(GaveUp) in
+                    request.records.append(try reader.lookupItem())
+                }
+                hasRecords = true
+            case "zoneID":
+                request.zoneID = try reader.optional { r throws(GaveUp) in try r.zoneID() }
+            case "desiredKeys":
+                request.desiredKeys = try reader.optional { r throws(GaveUp) in try r.strings() }
+            case "numbersAsStrings":
+                request.numbersAsStrings = try reader.optional { r throws(GaveUp) in try r.bool() }
+            default:
+                try reader.skip()
+                return
+            }
+            try seen.insert(key)
+        }
+        guard hasRecords else { throw GaveUp() }
+        try end()
+        return request
+    }
+
+    private mutating func lookupItem() throws(GaveUp) -> LookupRecordsRequest.Item {
+        var name: String?
+        var desiredKeys: [String]?
+        var seen = Seen()
+        try object { (reader, key) throws(GaveUp) in
+            switch key {
+            case "recordName": name = try reader.string()
+            case "desiredKeys":
+                desiredKeys = try reader.optional { r throws(GaveUp) in try r.strings() }
+            default:
+                try reader.skip()
+                return
+            }
+            try seen.insert(key)
+        }
+        guard let name else { throw GaveUp() }
+        return LookupRecordsRequest.Item(recordName: name, desiredKeys: desiredKeys)
+    }
+}

@@ -1,0 +1,222 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension JSONReader {
+    /// The members of an object that were read, to tell one that stands twice.
+    struct Seen {
+        private var names: [String] = []
+
+        mutating func insert(_ name: String) throws(GaveUp) {
+            guard !names.contains(name) else { throw GaveUp() }
+            names.append(name)
+        }
+    }
+
+    /// Reads a zone's identity.
+    mutating func zoneID() throws(GaveUp) -> WireZoneID {
+        var zone = WireZoneID.defaultZone
+        var seen = Seen()
+        try object { (reader, key) throws(GaveUp) in
+            switch key {
+            case "zoneName":
+                zone.zoneName =
+                    try reader.optional { r throws(GaveUp) in try r.string() } ?? zone.zoneName
+            case "ownerRecordName":
+                zone.ownerRecordName = try reader.optional { r throws(GaveUp) in try r.string() }
+            case "zoneType":
+                zone.zoneType = try reader.optional { r throws(GaveUp) in try r.string() }
+            default:
+                try reader.skip()
+                return
+            }
+            try seen.insert(key)
+        }
+        return zone
+    }
+
+    /// Reads the fields of a record.
+    mutating func fields() throws(GaveUp) -> [String: WireField] {
+        var fields: [String: WireField] = [:]
+        try object { (reader, key) throws(GaveUp) in
+            guard fields.updateValue(try reader.field(), forKey: key) == nil else { throw GaveUp() }
+        }
+        return fields
+    }
+
+    private mutating func field() throws(GaveUp) -> WireField {
+        var type: FieldType?
+        var isEncrypted = false
+        var value: WireValue?
+        // A value that comes before its type is passed, and read once the type is known.
+        var valuePlace: Int?
+        var seen = Seen()
+        try object { (reader, key) throws(GaveUp) in
+            switch key {
+            case "value":
+                if try reader.null() { break }
+                if let type {
+                    value = try reader.value(of: type)
+                } else {
+                    valuePlace = reader.place
+                    try reader.skip()
+                }
+            case "type":
+                guard !(try reader.null()) else { break }
+                type = FieldType(tag: try reader.string())
+                if type == nil { throw GaveUp() }
+            case "isEncrypted":
+                isEncrypted = try reader.optional { r throws(GaveUp) in try r.bool() } ?? false
+            default:
+                try reader.skip()
+                return
+            }
+            try seen.insert(key)
+        }
+        if let valuePlace {
+            let end = place
+            go(to: valuePlace)
+            value = if let type { try self.value(of: type) } else { try untypedValue() }
+            go(to: end)
+        }
+        var field = WireField(value, isEncrypted: isEncrypted)
+        field.statedType = type
+        return field
+    }
+
+    private mutating func value(of type: FieldType) throws(GaveUp) -> WireValue {
+        guard type.isList else {
+            guard let scalar = type.scalar else { throw GaveUp() }
+            return try self.scalar(scalar)
+        }
+        var values: [WireValue] = []
+        try array { (reader) throws(GaveUp) in
+            guard let scalar = type.scalar else { throw GaveUp() }
+            values.append(try reader.scalar(scalar))
+        }
+        return .list(values, of: type.scalar)
+    }
+
+    private mutating func scalar(_ type: FieldType.Scalar) throws(GaveUp) -> WireValue {
+        switch type {
+        case .string: .string(try string())
+        case .int64: .int64(try integer())
+        case .double: .double(try double())
+        case .timestamp: .timestamp(try integer())
+        case .bytes: .bytes(try data())
+        case .reference: .reference(try reference())
+        case .location: .location(try location())
+        case .asset: .asset(try asset())
+        }
+    }
+
+    /// Reads a value whose type follows from its form.
+    private mutating func untypedValue() throws(GaveUp) -> WireValue {
+        switch try peek() {
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "-"), 0x30...0x39: return try numberValue()
+        case UInt8(ascii: "{"): return try untypedObject()
+        case UInt8(ascii: "["):
+            var values: [WireValue] = []
+            try array { (reader) throws(GaveUp) in values.append(try reader.untypedValue()) }
+            guard let first = values.first else { return .list([], of: nil) }
+            guard let scalar = first.type.scalar, !first.type.isList,
+                values.allSatisfy({ $0.type == first.type })
+            else { throw GaveUp() }
+            return .list(values, of: scalar)
+        default: throw GaveUp()
+        }
+    }
+
+    /// Reads an object whose first member tells what it is.
+    private mutating func untypedObject() throws(GaveUp) -> WireValue {
+        let start = place
+        guard try take("{"), try peek() == UInt8(ascii: "\"") else { throw GaveUp() }
+        let key = try string()
+        go(to: start)
+        switch key {
+        case "recordName": return .reference(try reference())
+        case "latitude", "longitude": return .location(try location())
+        case "fileChecksum", "receipt": return .asset(try asset())
+        default: throw GaveUp()
+        }
+    }
+
+    private mutating func data() throws(GaveUp) -> Data {
+        guard let data = Data(base64Encoded: try string()) else { throw GaveUp() }
+        return data
+    }
+
+    /// Reads a reference; gives up on members that it does not have.
+    mutating func reference() throws(GaveUp) -> WireReference {
+        var reference = WireReference(recordName: "")
+        var seen = Seen()
+        var isNamed = false
+        try object { (reader, key) throws(GaveUp) in
+            switch key {
+            case "recordName":
+                reference.recordName = try reader.string()
+                isNamed = true
+            case "zoneID":
+                reference.zoneID = try reader.optional { r throws(GaveUp) in try r.zoneID() }
+            case "action":
+                guard !(try reader.null()) else { break }
+                reference.action = WireReference.Action(rawValue: try reader.string())
+                if reference.action == nil { throw GaveUp() }
+            default: throw GaveUp()
+            }
+            try seen.insert(key)
+        }
+        guard isNamed else { throw GaveUp() }
+        return reference
+    }
+
+    private mutating func location() throws(GaveUp) -> WireLocation {
+        var numbers: [String: Double] = [:]
+        var timestamp: Int64?
+        var seen = Seen()
+        try object { (reader, key) throws(GaveUp) in
+            switch key {
+            case "latitude", "longitude", "horizontalAccuracy", "verticalAccuracy", "altitude",
+                "speed", "course":
+                numbers[key] = try reader.double()
+            case "timestamp": timestamp = try reader.integer()
+            default: throw GaveUp()
+            }
+            try seen.insert(key)
+        }
+        guard let latitude = numbers["latitude"], let longitude = numbers["longitude"] else {
+            throw GaveUp()
+        }
+        return WireLocation(
+            latitude: latitude,
+            longitude: longitude,
+            horizontalAccuracy: numbers["horizontalAccuracy"],
+            verticalAccuracy: numbers["verticalAccuracy"],
+            altitude: numbers["altitude"],
+            speed: numbers["speed"],
+            course: numbers["course"],
+            timestamp: timestamp
+        )
+    }
+
+    private mutating func asset() throws(GaveUp) -> WireAsset {
+        var asset = WireAsset()
+        var seen = Seen()
+        try object { (reader, key) throws(GaveUp) in
+            switch key {
+            case "fileChecksum": asset.fileChecksum = try reader.string()
+            case "size": asset.size = try reader.integer()
+            case "receipt": asset.receipt = try reader.string()
+            case "wrappingKey": asset.wrappingKey = try reader.string()
+            case "referenceChecksum": asset.referenceChecksum = try reader.string()
+            case "downloadURL": asset.downloadURL = try reader.string()
+            default: throw GaveUp()
+            }
+            try seen.insert(key)
+        }
+        return asset
+    }
+}

@@ -1,0 +1,252 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Reads JSON straight from bytes, for the requests that come most often.
+///
+/// It knows the common forms and gives up on all others, those that are no JSON included. The
+/// caller then decodes with Foundation, which decides, and finds the words for what is wrong. So
+/// the reader may be narrow, but what it accepts must mean the same there.
+struct JSONReader {
+    /// Thrown for what the reader does not know.
+    struct GaveUp: Error {}
+
+    private let bytes: [UInt8]
+    /// The next byte.
+    private(set) var place = 0
+
+    init(_ data: Data) {
+        bytes = Array(data)
+    }
+
+    /// Goes back to a place that was passed.
+    mutating func go(to place: Int) { self.place = place }
+
+    /// The first byte of the next value or mark, behind spaces.
+    mutating func peek() throws(GaveUp) -> UInt8 {
+        while place < bytes.count {
+            switch bytes[place] {
+            case 0x20, 0x0A, 0x0D, 0x09: place += 1
+            default: return bytes[place]
+            }
+        }
+        throw GaveUp()
+    }
+
+    /// Takes one mark, such as a comma, when it comes next.
+    mutating func take(_ mark: Unicode.Scalar) throws(GaveUp) -> Bool {
+        guard try peek() == UInt8(ascii: mark) else { return false }
+        place += 1
+        return true
+    }
+
+    private mutating func expect(_ mark: Unicode.Scalar) throws(GaveUp) {
+        guard try take(mark) else { throw GaveUp() }
+    }
+
+    /// Makes sure that nothing but spaces is left.
+    mutating func end() throws(GaveUp) {
+        while place < bytes.count {
+            guard [0x20, 0x0A, 0x0D, 0x09].contains(bytes[place]) else { throw GaveUp() }
+            place += 1
+        }
+    }
+
+    /// Reads an object, member by member.
+    ///
+    /// - Parameter member: Reads one value; must leave the reader behind it.
+    mutating func object(
+        _ member: (inout JSONReader, String) throws(GaveUp) -> Void
+    ) throws(GaveUp) {
+        try expect("{")
+        if try take("}") { return }
+        while true {
+            guard try peek() == UInt8(ascii: "\"") else { throw GaveUp() }
+            let key = try string()
+            try expect(":")
+            try member(&self, key)
+            if try take("}") { return }
+            try expect(",")
+        }
+    }
+
+    /// Reads an array, element by element.
+    mutating func array(_ element: (inout JSONReader) throws(GaveUp) -> Void) throws(GaveUp) {
+        try expect("[")
+        if try take("]") { return }
+        while true {
+            try element(&self)
+            if try take("]") { return }
+            try expect(",")
+        }
+    }
+
+    /// Takes `null` when it comes next.
+    mutating func null() throws(GaveUp) -> Bool {
+        guard try peek() == UInt8(ascii: "n") else { return false }
+        try literal("null")
+        return true
+    }
+
+    mutating func bool() throws(GaveUp) -> Bool {
+        let isTrue = try peek() == UInt8(ascii: "t")
+        try literal(isTrue ? "true" : "false")
+        return isTrue
+    }
+
+    private mutating func literal(_ word: StaticString) throws(GaveUp) {
+        let end = place + word.utf8CodeUnitCount
+        guard end <= bytes.count,
+            word.withUTF8Buffer({ $0.elementsEqual(bytes[place..<end]) })
+        else { throw GaveUp() }
+        place = end
+    }
+
+    /// Reads a string; gives up on escapes other than of one character.
+    mutating func string() throws(GaveUp) -> String {
+        try expect("\"")
+        let start = place
+        while place < bytes.count {
+            let byte = bytes[place]
+            if byte == UInt8(ascii: "\"") {
+                defer { place += 1 }
+                return try text(bytes[start..<place])
+            }
+            if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
+            guard byte >= 0x20 else { throw GaveUp() }
+            place += 1
+        }
+        throw GaveUp()
+    }
+
+    private mutating func escapedString(from start: Int) throws(GaveUp) -> String {
+        var contents = Array(bytes[start..<place])
+        while place < bytes.count {
+            let byte = bytes[place]
+            place += 1
+            switch byte {
+            case UInt8(ascii: "\""): return try text(contents[...])
+            case UInt8(ascii: "\\"):
+                guard place < bytes.count, let meant = Self.meaning(ofEscape: bytes[place]) else {
+                    throw GaveUp()
+                }
+                contents.append(meant)
+                place += 1
+            case 0..<0x20: throw GaveUp()
+            default: contents.append(byte)
+            }
+        }
+        throw GaveUp()
+    }
+
+    private static func meaning(ofEscape byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): byte
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        default: nil
+        }
+    }
+
+    private func text(_ bytes: ArraySlice<UInt8>) throws(GaveUp) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw GaveUp() }
+        return text
+    }
+}
+
+extension JSONReader {
+    /// A number as it is written.
+    private struct Number {
+        var text: Substring
+        var isWhole: Bool
+    }
+
+    /// Reads a whole number without a fraction or an exponent.
+    mutating func integer() throws(GaveUp) -> Int64 {
+        let number = try number()
+        guard number.isWhole, let value = Int64(number.text) else { throw GaveUp() }
+        return value
+    }
+
+    /// Reads any number.
+    mutating func double() throws(GaveUp) -> Double {
+        guard let value = Double(try number().text), value.isFinite else { throw GaveUp() }
+        return value
+    }
+
+    /// Reads a number that has a type by itself: whole ones are integers.
+    mutating func numberValue() throws(GaveUp) -> WireValue {
+        let number = try number()
+        if number.isWhole {
+            guard let value = Int64(number.text) else { throw GaveUp() }
+            return .int64(value)
+        }
+        // Foundation takes 2.0 for an integer; it may decide.
+        guard let value = Double(number.text), value.isFinite, value != value.rounded() else {
+            throw GaveUp()
+        }
+        return .double(value)
+    }
+
+    private mutating func number() throws(GaveUp) -> Number {
+        _ = try peek()
+        let start = place
+        if isNext("-") { place += 1 }
+        if isNext("0") { place += 1 } else { try digits() }
+        var isWhole = true
+        if isNext(".") {
+            place += 1
+            isWhole = false
+            try digits()
+        }
+        if isNext("e") || isNext("E") {
+            place += 1
+            isWhole = false
+            if isNext("+") || isNext("-") { place += 1 }
+            try digits()
+        }
+        let text = String(decoding: bytes[start..<place], as: UTF8.self)
+        return Number(text: text[...], isWhole: isWhole)
+    }
+
+    private func isNext(_ mark: Unicode.Scalar) -> Bool {
+        place < bytes.count && bytes[place] == UInt8(ascii: mark)
+    }
+
+    private mutating func digits() throws(GaveUp) {
+        let start = place
+        while place < bytes.count, (0x30...0x39).contains(bytes[place]) { place += 1 }
+        guard place > start else { throw GaveUp() }
+    }
+
+    /// Passes a value of any kind, checking that it is JSON.
+    mutating func skip() throws(GaveUp) {
+        switch try peek() {
+        case UInt8(ascii: "{"):
+            try object { (reader, _) throws(GaveUp) in try reader.skip() }
+        case UInt8(ascii: "["): try array { (reader) throws(GaveUp) in try reader.skip() }
+        case UInt8(ascii: "\""): _ = try string()
+        case UInt8(ascii: "n"): try literal("null")
+        case UInt8(ascii: "t"): try literal("true")
+        case UInt8(ascii: "f"): try literal("false")
+        default: _ = try number()
+        }
+    }
+
+    /// Reads a value, or nil for null.
+    mutating func optional<Value>(
+        _ read: (inout JSONReader) throws(GaveUp) -> Value
+    ) throws(GaveUp) -> Value? {
+        try null() ? nil : try read(&self)
+    }
+
+    /// Reads a list of strings.
+    mutating func strings() throws(GaveUp) -> [String] {
+        var values: [String] = []
+        try array { (reader) throws(GaveUp) in values.append(try reader.string()) }
+        return values
+    }
+}

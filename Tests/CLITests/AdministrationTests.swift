@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@Suite("cloudkit users, tokens: a server's data, beside the server")
+struct AdministrationTests {
+    @Test("A user who is added beside the running server can sign in at once")
+    func users() async throws {
+        try await ServedCloud.run { cloud in
+            let settings = try cloud.settings(of: "ada")
+            let url = try #require(settings["CLOUDKIT_URL"])
+            let added = try await CommandProcess.run([
+                "users", "add", "Grace Hopper", "--email", "grace@example.com",
+                "--data", cloud.data, "--json",
+            ])
+            #expect(added.status == 0, "\(added.errors)")
+            let name = try #require(try added.objects().first?["userRecordName"] as? String)
+            let listed = try await CommandProcess.run(["users", "list", "--data", cloud.data])
+            #expect(listed.output.contains("Grace Hopper"))
+            let file = cloud.path("grace.env")
+            let token = try await CommandProcess.run([
+                "tokens", "web-auth", "--user", "grace@example.com", "--data", cloud.data,
+                "--url", url, "--output", file,
+            ])
+            #expect(token.status == 0, "\(token.errors)")
+            #expect(token.output.isEmpty)
+            let attributes = try FileManager.default.attributesOfItem(atPath: file)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            let grace = ServedCloud.settings(try String(contentsOfFile: file, encoding: .utf8))
+            let current = try await CommandProcess.run(
+                ["users", "current", "--json"],
+                settings: grace
+            )
+            #expect(current.status == 0, "\(current.errors)")
+            #expect(try current.objects().first?["userRecordName"] as? String == name)
+
+            let again = try await CommandProcess.run([
+                "users", "add", "Other", "--email", "Grace@example.com", "--data", cloud.data,
+            ])
+            #expect(again.status == 1)
+            #expect(again.errors.contains("already"))
+            let nobody = try await CommandProcess.run([
+                "tokens", "web-auth", "--user", "Nobody", "--data", cloud.data,
+            ])
+            #expect(nobody.status == 1)
+            #expect(nobody.errors.contains("cloudkit users add"))
+        }
+    }
+
+    @Test("A new API token reads the public database, and a server key writes to it")
+    func tokens() async throws {
+        try await ServedCloud.run { cloud in
+            let url = try #require(try cloud.settings(of: "ada")["CLOUDKIT_URL"])
+            let api = try await CommandProcess.run([
+                "tokens", "api", "--data", cloud.data, "--url", url, "--json",
+            ])
+            let reader = try #require(try api.objects().first as? [String: String])
+            let key = cloud.path("key.pem")
+            let made = try await CommandProcess.run([
+                "tokens", "server-key", "--private-key-file", key, "--data", cloud.data,
+                "--url", url,
+            ])
+            #expect(made.status == 0, "\(made.errors)")
+            let attributes = try FileManager.default.attributesOfItem(atPath: key)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            let saved = try await CommandProcess.run(
+                ["records", "save", "--type", "City", "--name", "zrh", "--field", "name=Zürich"],
+                settings: ServedCloud.settings(made.output)
+            )
+            #expect(saved.status == 0, "\(saved.errors)")
+            let read = try await CommandProcess.run(
+                ["records", "get", "zrh", "--database", "public"],
+                settings: reader
+            )
+            #expect(read.output.contains("Zürich"))
+            // The same key may be registered for another environment.
+            let again = try await CommandProcess.run([
+                "tokens", "server-key", "--private-key-file", key, "--data", cloud.data,
+                "--environment", "production",
+            ])
+            #expect(again.status == 0, "\(again.errors)")
+        }
+    }
+
+    @Test("Administration and requests write at the same time, and nothing is lost")
+    func together() async throws {
+        try await ServedCloud.run { cloud in
+            try await cloud.objects("zones", "create", "Notes")
+            let settings = try cloud.settings(of: "ada")
+            let data = cloud.data
+            let failures = try await withThrowingTaskGroup(of: String?.self) { group in
+                for index in 0..<8 {
+                    group.addTask {
+                        let added = try await CommandProcess.run([
+                            "users", "add", "User \(index)", "--data", data,
+                        ])
+                        return added.status == 0 ? nil : added.errors
+                    }
+                    group.addTask {
+                        let saved = try await CommandProcess.run(
+                            [
+                                "records", "save", "--type", "Note", "--name", "n\(index)",
+                                "--field", "f\(index)=1", "--zone", "Notes",
+                            ],
+                            settings: settings
+                        )
+                        return saved.status == 0 ? nil : saved.errors
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }.compactMap(\.self)
+            }
+            #expect(failures == [])
+            let users = try await CommandProcess.run([
+                "users", "list", "--data", cloud.data, "--json",
+            ])
+            #expect(try users.objects().count == 10)
+            let notes = try await cloud.objects("records", "query", "Note", "--zone", "Notes")
+            #expect(notes.count == 8)
+        }
+    }
+
+    @Test("A schema that is imported beside the running server counts at once")
+    func schema() async throws {
+        try await ServedCloud.run { cloud in
+            try await cloud.objects("records", "save", "--type", "Note", "--field", "title=Milk")
+            let find = ["records", "query", "Note", "--where", "title == Milk"]
+            let settings = try cloud.settings(of: "ada")
+            #expect(try await CommandProcess.run(find, settings: settings).status == 0)
+            let file = try cloud.file(
+                "s.ckdb",
+                "DEFINE SCHEMA RECORD TYPE Note ( title STRING, "
+                    + "\"___recordID\" REFERENCE QUERYABLE );"
+            )
+            let imported = try await CommandProcess.run([
+                "schema", "import", file, "--data", cloud.data,
+            ])
+            #expect(imported.status == 0, "\(imported.errors)")
+            let refused = try await CommandProcess.run(find, settings: settings)
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("title"))
+        }
+    }
+
+    @Test("A folder that is none is not made by a command that only reads")
+    func noFolder() async throws {
+        for arguments in [
+            ["users", "list"], ["schema", "export"], ["schema", "deploy"],
+            ["tokens", "web-auth", "--user", "Ada"],
+        ] {
+            let folder = FileManager.default.temporaryDirectory
+                .appendingPathComponent(UUID().uuidString).path
+            let outcome = try await CommandProcess.run(arguments + ["--data", folder])
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains("is no data folder"))
+            #expect(!FileManager.default.fileExists(atPath: folder))
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+@Suite("Plans of faults")
+struct FaultPlanTests {
+    private static func plan(_ text: String) throws -> FaultPlan {
+        try FaultPlan(json: Data(text.utf8))
+    }
+
+    private static func cloud() async throws -> (TestCloud, TestCloud.User) {
+        let cloud = try await TestCloud()
+        let user = try await cloud.addUser("Ada Lovelace")
+        try await cloud.addZone("Notes", as: user)
+        return (cloud, user)
+    }
+
+    @Test("Every fault is read from JSON as it was written")
+    func coding() throws {
+        let rules = [
+            FaultRule(.error(.throttled, reason: "no", retryAfter: 2), operation: "records/modify"),
+            FaultRule(.itemError(.conflict, item: 3), recordType: "Note", zone: "Notes"),
+            FaultRule(.lostResponse, user: "Ada"),
+            FaultRule(.resetConnection, call: 2),
+            FaultRule(.cutResponse(bytes: 7), times: 3),
+            FaultRule(.delay(milliseconds: 5), probability: 0.5),
+            FaultRule(.slowResponse(bytesPerSecond: 100)),
+            FaultRule(.expiredWebToken),
+            FaultRule(.expiredChangeTokens),
+            FaultRule(.staleTags),
+            FaultRule(.throttle(ThrottleProfile(burst: 5, perSecond: 1))),
+        ]
+        let plan = FaultPlan(seed: 9, rules: rules)
+        #expect(try FaultPlan(json: plan.json) == plan)
+        let named = try Self.plan(#"{"rules": [{"fault": "throttle", "profile": "apple-2026"}]}"#)
+        #expect(named.rules.map(\.fault) == [.throttle(.apple2026)])
+        #expect(named.seed == 1)
+    }
+
+    @Test(
+        "A mistake in a plan is refused with its place",
+        arguments: [
+            (#"{"rules": [{"fault": "explode"}]}"#, "rules[0].fault: 'explode' is no fault"),
+            (
+                #"{"rules": [{"fault": "lostResponse"}, {"fault": "delay", "milliseconds": 1, "calls": 2}]}"#,
+                "rules[1]: 'calls' means nothing"
+            ),
+            (#"{"rules": [{"fault": "delay", "milliseconds": -1}]}"#, "-1 is less than 0"),
+            (#"{"rules": [{"fault": "staleTags", "probability": 2}]}"#, "not between 0 and 1"),
+            (#"{"rules": [{"fault": "throttle", "profile": "x"}]}"#, "apple-2026, strict"),
+            (#"{"rules": [{"fault": "cutResponse"}]}"#, "rules[0]"),
+            (#"{"rules": 5}"#, "rules"),
+            ("{", "not"),
+        ]
+    )
+    func mistakes(text: String, message: String) throws {
+        #expect {
+            _ = try Self.plan(text)
+        } throws: { error in
+            (error as? FaultPlanError)?.description.contains(message) ?? false
+        }
+    }
+
+    /// Which of some requests a plan refuses.
+    private static func refusals(_ seed: UInt64) async throws -> [Bool] {
+        let (cloud, user) = try await cloud()
+        cloud.service.setFaults(
+            FaultPlan(seed: seed, rules: [FaultRule(.error(.zoneBusy), probability: 0.3)])
+        )
+        var refusals: [Bool] = []
+        for _ in 0..<100 {
+            refusals.append(try await cloud.call("zones/list", as: user).status != 200)
+        }
+        let taken = refusals.count { $0 }
+        #expect(cloud.service.faultCounts == [FaultCount(fitting: 100, taken: taken)])
+        #expect((15...45).contains(taken))
+        return refusals
+    }
+
+    @Test("The same seed gives the same faults, another seed others")
+    func seeds() async throws {
+        let first = try await Self.refusals(7)
+        #expect(try await Self.refusals(7) == first)
+        #expect(try await Self.refusals(8) != first)
+    }
+
+    @Test("A rule fits by operation, type, zone and user, and ends after so many times")
+    func selection() async throws {
+        let (cloud, ada) = try await Self.cloud()
+        let bob = try await cloud.addUser("Bob")
+        try await cloud.addZone("Notes", as: bob)
+        try await cloud.addZone("Other", as: ada)
+        let note = TestCloud.note("forceUpdate", "a")
+        let task = TestCloud.note("forceUpdate", "b", type: "Task")
+        func isRefused(_ rule: FaultRule, _ body: () async throws -> TestCloud.Answer) async throws
+            -> Bool
+        {
+            cloud.service.setFaults(FaultPlan(rules: [rule]))
+            return try await body().status == 503
+        }
+        let fault = Fault.error(.zoneBusy)
+        func modify(_ zone: String, _ user: TestCloud.User, _ operations: [JSON])
+            -> () async throws -> TestCloud.Answer
+        {
+            { try await cloud.modify(zone, as: user, operations) }
+        }
+        let rules: [(FaultRule, fits: Bool, () async throws -> TestCloud.Answer)] = [
+            (FaultRule(fault, operation: "records/*"), true, modify("Notes", ada, [note])),
+            (FaultRule(fault, operation: "records/query"), false, modify("Notes", ada, [note])),
+            (FaultRule(fault, recordType: "Task"), true, modify("Notes", ada, [note, task])),
+            (FaultRule(fault, recordType: "Task"), false, modify("Notes", ada, [note])),
+            (FaultRule(fault, zone: "Other"), true, modify("Other", ada, [note])),
+            (FaultRule(fault, zone: "Other"), false, modify("Notes", ada, [note])),
+            (FaultRule(fault, user: "Bob"), true, modify("Notes", bob, [note])),
+            (FaultRule(fault, user: bob.name), true, modify("Notes", bob, [note])),
+            (FaultRule(fault, user: "Bob"), false, modify("Notes", ada, [note])),
+        ]
+        for (rule, fits, body) in rules {
+            #expect(try await isRefused(rule, body) == fits, "\(rule)")
+        }
+        cloud.service.setFaults(FaultPlan(rules: [FaultRule(fault, times: 2)]))
+        var statuses: [Int] = []
+        for _ in 0..<3 { statuses.append(try await cloud.call("zones/list", as: ada).status) }
+        #expect(statuses == [503, 503, 200])
+    }
+
+    @Test("In an atomic request, one failing item undoes the others")
+    func atomicItem() async throws {
+        let (cloud, user) = try await Self.cloud()
+        cloud.service.setFaults(
+            FaultPlan(rules: [FaultRule(.itemError(.accessDenied), recordType: "Task", call: 1)])
+        )
+        let operations = [
+            TestCloud.note("create", "a"), TestCloud.note("create", "b", type: "Task"),
+        ]
+        let answer = try await cloud.modify(as: user, operations)
+        #expect(
+            answer.records.map(\.serverErrorCode) == ["ATOMIC_ERROR", "ACCESS_DENIED"]
+        )
+        #expect(try await cloud.changes(as: user).records.elements == [])
+        let again = try await cloud.modify(as: user, operations)
+        #expect(again.records.map(\.serverErrorCode) == [.null, .null])
+    }
+
+    @Test("A look-up can miss one record that is there")
+    func lookUpItem() async throws {
+        let (cloud, user) = try await Self.cloud()
+        _ = try await cloud.modify(as: user, ["a", "b"].map { TestCloud.note("create", $0) })
+        cloud.service.setFaults(
+            FaultPlan(rules: [FaultRule(.itemError(.notFound, item: 0), operation: "records/lookup")])
+        )
+        let answer = try await cloud.lookUp(["a", "b"], as: user)
+        #expect(answer.records.map(\.serverErrorCode) == ["NOT_FOUND", .null])
+    }
+
+    @Test("A throttle refuses what exceeds the bucket, says for how long, and lets go in time")
+    func throttle() async throws {
+        let (cloud, ada) = try await Self.cloud()
+        let bob = try await cloud.addUser("Bob")
+        try await cloud.addZone("Notes", as: bob)
+        let profile = ThrottleProfile(burst: 10, perSecond: 2)
+        cloud.service.setFaults(
+            FaultPlan(rules: [FaultRule(.throttle(profile), operation: "records/modify")])
+        )
+        let batch = (0..<8).map { TestCloud.note("forceUpdate", "n\($0)") }
+        #expect(try await cloud.modify(as: ada, batch).status == 200)
+        let refused = try await cloud.modify(as: ada, batch)
+        #expect((refused.status, refused.code) == (429, "THROTTLED"))
+        #expect(refused.body.retryAfter == 3)
+        #expect(try await cloud.modify(as: bob, batch).status == 200)
+        cloud.clock.advance(seconds: 3)
+        #expect(try await cloud.modify(as: ada, batch).status == 200)
+    }
+
+    @Test("Two rules that fit take effect together; of two errors the first does")
+    func together() async throws {
+        let (cloud, user) = try await Self.cloud()
+        cloud.service.setFaults(
+            FaultPlan(rules: [
+                FaultRule(.delay(milliseconds: 5)), FaultRule(.error(.zoneBusy)),
+                FaultRule(.error(.conflict)),
+            ])
+        )
+        let response = await cloud.service.respond(
+            to: ServiceRequest(
+                method: "POST",
+                path: "/database/1/\(TestCloud.container)/development/private/zones/list",
+                query: "ckAPIToken=\(cloud.apiToken)&ckWebAuthToken="
+                    + TestCloud.escape(user.token),
+                body: Data("{}".utf8),
+                baseURL: ""
+            )
+        )
+        #expect(response.status == 503)
+        #expect(response.delivery.delayMilliseconds == 5)
+    }
+}

@@ -1,0 +1,213 @@
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+@Suite("Reset, snapshot and restore of a container")
+struct SnapshotTests {
+    private let container = TestCloud.container
+
+    private static func cloud() async throws -> (TestCloud, TestCloud.User) {
+        let cloud = try await TestCloud()
+        let user = try await cloud.addUser()
+        try await cloud.addZone("Notes", as: user)
+        _ = try await cloud.modify(
+            as: user,
+            ["a", "b"].map { TestCloud.note("create", $0, ["title": ["value": .string($0)]]) }
+        )
+        return (cloud, user)
+    }
+
+    private static func names(_ cloud: TestCloud, _ user: TestCloud.User) async throws -> [String] {
+        try await cloud.changes(as: user).records.elements.compactMap(\.recordName.text)
+    }
+
+    private static func query(_ cloud: TestCloud, _ user: TestCloud.User) async throws -> [String] {
+        let answer = try await cloud.call(
+            "records/query",
+            as: user,
+            [
+                "zoneID": TestCloud.zone("Notes"),
+                "query": [
+                    "recordType": "Note",
+                    "sortBy": [["fieldName": "title", "ascending": true]],
+                ],
+            ]
+        )
+        return answer.records.compactMap(\.recordName.text)
+    }
+
+    @Test("A reset container is as new, for clients that stay signed in")
+    func reset() async throws {
+        let (cloud, user) = try await Self.cloud()
+        try await cloud.service.resetContainer(container)
+        let zones = try await cloud.call("zones/list", as: user)
+        #expect(zones.body.zones.elements.map(\.zoneID.zoneName) == ["_defaultZone"])
+        let schema = try await cloud.service.exportSchema(
+            container: container,
+            environment: .development
+        )
+        #expect(!schema.contains("Note"))
+        try await cloud.addZone("Notes", as: user)
+        #expect(try await Self.names(cloud, user) == [])
+        _ = try await cloud.modify(as: user, [TestCloud.note("create", "a")])
+        #expect(try await Self.names(cloud, user) == ["a"])
+    }
+
+    @Test("A reset can keep the schema")
+    func keepsSchema() async throws {
+        let (cloud, _) = try await Self.cloud()
+        try await cloud.service.resetContainer(container, keepsSchema: true)
+        let schema = try await cloud.service.exportSchema(
+            container: container,
+            environment: .development
+        )
+        #expect(schema.contains("Note"))
+    }
+
+    @Test("A restore brings back records with their tags, queries and schema, and drops what is newer")
+    func restore() async throws {
+        let (cloud, user) = try await Self.cloud()
+        let before = try await cloud.lookUp(["a", "b"], as: user).records
+        try await cloud.service.takeSnapshot("s", of: container)
+        _ = try await cloud.modify(
+            as: user,
+            [
+                TestCloud.note("forceDelete", "a"), TestCloud.note("create", "c"),
+                TestCloud.note("create", "t", type: "Task"),
+            ]
+        )
+        try await cloud.addZone("Later", as: user)
+        try await cloud.service.restoreSnapshot("s", of: container)
+        #expect(try await cloud.lookUp(["a", "b"], as: user).records == before)
+        #expect(try await Self.query(cloud, user) == ["a", "b"])
+        #expect(try await Self.names(cloud, user) == ["a", "b"])
+        let zones = try await cloud.call("zones/list", as: user).body.zones.elements
+        #expect(zones.map(\.zoneID.zoneName) == ["Notes", "_defaultZone"])
+        let tag = before[0].recordChangeTag
+        let saved = try await cloud.modify(as: user, [TestCloud.note("update", "a", tag: tag)])
+        #expect(saved.records[0].serverErrorCode == .null)
+        let schema = try await cloud.service.exportSchema(
+            container: container,
+            environment: .development
+        )
+        #expect(!schema.contains("Task"))
+        // The same snapshot again.
+        try await cloud.service.restoreSnapshot("s", of: container)
+        #expect(try await cloud.lookUp(["a", "b"], as: user).records == before)
+    }
+
+    @Test("After a reset or a restore every change token of before is expired",
+        arguments: [true, false])
+    func tokens(isReset: Bool) async throws {
+        let (cloud, user) = try await Self.cloud()
+        try await cloud.service.takeSnapshot("s", of: container)
+        let token = try await cloud.changes(as: user).syncToken
+        let database = try await cloud.call("changes/database", as: user).body.syncToken
+        let shared = try await cloud.call("changes/database", .shared, as: user).body.syncToken
+        if isReset {
+            try await cloud.service.resetContainer(container)
+            try await cloud.addZone("Notes", as: user)
+        } else {
+            try await cloud.service.restoreSnapshot("s", of: container)
+        }
+        let zone = try await cloud.changes(as: user, after: token)
+        #expect(zone.serverErrorCode == "CHANGE_TOKEN_EXPIRED")
+        for (scope, token) in [(DatabaseScope.private, database), (.shared, shared)] {
+            let answer = try await cloud.call(
+                "changes/database",
+                scope,
+                as: user,
+                ["syncToken": token]
+            )
+            #expect(answer.code == "CHANGE_TOKEN_EXPIRED")
+        }
+    }
+
+    @Test("Subscriptions come back with the snapshot that had them")
+    func subscriptions() async throws {
+        let (cloud, user) = try await Self.cloud()
+        let subscription: JSON = [
+            "subscriptionID": "s1", "subscriptionType": "zone", "zoneID": TestCloud.zone("Notes"),
+        ]
+        let answer = try await cloud.call(
+            "subscriptions/modify",
+            as: user,
+            ["operations": [["operationType": "create", "subscription": subscription]]]
+        )
+        #expect(answer.body.subscriptions[0].serverErrorCode == .null)
+        try await cloud.service.takeSnapshot("s", of: container)
+        try await cloud.service.resetContainer(container)
+        func list() async throws -> [String] {
+            try await cloud.call("subscriptions/list", as: user).body.subscriptions.elements
+                .compactMap(\.subscriptionID.text)
+        }
+        #expect(try await list() == [])
+        try await cloud.service.restoreSnapshot("s", of: container)
+        #expect(try await list() == ["s1"])
+    }
+
+    @Test("A user made after the snapshot stays, with an empty database")
+    func laterUser() async throws {
+        let (cloud, _) = try await Self.cloud()
+        try await cloud.service.takeSnapshot("s", of: container)
+        let bob = try await cloud.addUser("Bob")
+        try await cloud.addZone("Notes", as: bob)
+        try await cloud.service.restoreSnapshot("s", of: container)
+        let zones = try await cloud.call("zones/list", as: bob).body.zones.elements
+        #expect(zones.map(\.zoneID.zoneName) == ["_defaultZone"])
+    }
+
+    @Test("Other containers keep what they have")
+    func others() async throws {
+        var configuration = ServiceConfiguration()
+        configuration.opensContainers = true
+        let cloud = try await TestCloud(configuration: configuration)
+        let other = "iCloud.com.example.other"
+        let user = try await cloud.addUser()
+        func zones(_ container: String) async throws -> Int {
+            let path = "/database/1/\(container)/development/private/zones/list"
+            let query = "ckAPIToken=\(cloud.apiToken)&ckWebAuthToken=\(TestCloud.escape(user.token))"
+            let request = ServiceRequest(method: "GET", path: path, query: query, baseURL: "")
+            return try await TestCloud.Answer(cloud.service.respond(to: request))
+                .body.zones.elements.count
+        }
+        try await cloud.addZone("Notes", as: user)
+        #expect(try await zones(other) == 1)
+        try await cloud.service.takeSnapshot("s", of: other)
+        try await cloud.service.resetContainer(other)
+        try await cloud.service.restoreSnapshot("s", of: other)
+        #expect(try await zones(container) == 2)
+        #expect(try await cloud.service.snapshots(of: container) == [])
+    }
+
+    @Test("Unknown containers and snapshots, and names that are none, are refused")
+    func refusals() async throws {
+        let (cloud, user) = try await Self.cloud()
+        let service = cloud.service
+        await #expect(throws: RequestError.self) { try await service.resetContainer("nowhere") }
+        await #expect(throws: RequestError.self) {
+            try await service.restoreSnapshot("none", of: TestCloud.container)
+        }
+        await #expect(throws: RequestError.self) {
+            try await service.removeSnapshot("none", of: TestCloud.container)
+        }
+        await #expect(throws: RequestError.self) {
+            try await service.takeSnapshot("", of: TestCloud.container)
+        }
+        #expect(try await Self.names(cloud, user) == ["a", "b"])
+    }
+
+    @Test("A name that looks like SQL or a path is a name")
+    func names() async throws {
+        let (cloud, user) = try await Self.cloud()
+        let name = "'; DROP TABLE record; -- ../../etc"
+        try await cloud.service.takeSnapshot(name, of: container)
+        try await cloud.service.resetContainer(container)
+        try await cloud.service.restoreSnapshot(name, of: container)
+        #expect(try await Self.names(cloud, user) == ["a", "b"])
+        try await cloud.service.removeSnapshot(name, of: container)
+        #expect(try await cloud.service.snapshots(of: container) == [])
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+
+/// The suites of the repository with the sentences of their tests.
+struct TestCatalogue {
+    private(set) var suites: [String: Set<String>] = [:]
+
+    init(_ files: [SourceFile]) {
+        // A name stands behind the parenthesis, on the same line or the next.
+        let name = /@(Suite|Test)\(\s*"((?:[^"\\]|\\.)*)"/
+        for file in files {
+            var suite = file.path
+            for match in file.text.matches(of: name) {
+                let text = String(match.2).replacing(#"\""#, with: "\"")
+                if match.1 == "Suite" {
+                    suite = text
+                } else {
+                    suites[suite, default: []].insert(text)
+                }
+            }
+        }
+    }
+
+    /// What is wrong in the tables of a document whose last column names tests: as
+    /// `Suite: "sentence"`, `Suite: all tests` or `the same`, with semicolons between.
+    func problems(in document: String) -> [String] {
+        var problems: [String] = []
+        var hasTests = false
+        for line in document.split(separator: "\n") where line.hasPrefix("|") {
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard let last = cells.last, !last.isEmpty else { continue }
+            // The line above a table's rule is its head.
+            if last.allSatisfy({ $0 == "-" }) {
+                hasTests = false
+                continue
+            }
+            if last == "shown by" || last == "test" {
+                hasTests = true
+                continue
+            }
+            for item in Self.items(of: last) {
+                if let problem = problem(item, isFirst: !hasTests) {
+                    problems.append("\(cells.first ?? ""): \(problem)")
+                }
+                hasTests = true
+            }
+        }
+        return problems
+    }
+
+    private static func items(of cell: String) -> [String] {
+        var items = [""]
+        var isQuoted = false
+        for character in cell {
+            if character == "\"" { isQuoted.toggle() }
+            if character == ";", !isQuoted {
+                items.append("")
+            } else {
+                items[items.count - 1].append(character)
+            }
+        }
+        return items.map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    private func problem(_ item: String, isFirst: Bool) -> String? {
+        if item == "the same" { return isFirst ? "there is no row above" : nil }
+        if item == "–" { return nil }
+        guard let match = item.wholeMatch(of: /(.+?): (?:"(.*)"|all tests)/) else {
+            return "\(item) names no test"
+        }
+        guard let sentences = suites[String(match.1)] else { return "no suite \(match.1)" }
+        guard let sentence = match.2 else { return nil }
+        return sentences.contains(String(sentence))
+            ? nil : "the suite \(match.1) has no test \"\(sentence)\""
+    }
+}

@@ -1,0 +1,194 @@
+public import CloudKitServerCore
+import CloudKitWire
+import Foundation
+
+/// Plays rows against a service and tells where answers differ.
+public struct ConformanceRun: Sendable {
+    /// Makes a way to the service of a world.
+    public typealias Opening =
+        @Sendable (
+            _ service: CloudService,
+            _ use: @escaping @Sendable (any ConformanceDoor) async throws -> [String]
+        ) async throws -> [String]
+
+    /// Straight into the service.
+    public static let inProcess: Opening = { service, use in try await use(ServiceDoor(service)) }
+
+    /// Plays an area; the answer names each row that differs and how.
+    public static func play(_ area: ConformanceArea, _ open: Opening) async throws -> [String] {
+        if area.isShared {
+            return try await inWorld(of: area, open) { run in
+                var found: [String] = []
+                for row in area.rows { found += try await run.play(row) }
+                return found
+            }
+        }
+        var found: [String] = []
+        for row in area.rows {
+            found += try await inWorld(of: area, open) { run in try await run.play(row) }
+        }
+        return found
+    }
+
+    private static func inWorld(
+        of area: ConformanceArea,
+        _ open: Opening,
+        _ play: @escaping @Sendable (ConformanceRun) async throws -> [String]
+    ) async throws -> [String] {
+        let cloud = try await TestCloud(
+            environment: area.environment,
+            configuration: area.configuration
+        )
+        if let schema = area.schema {
+            _ = try await cloud.service.importSchema(
+                schema,
+                container: TestCloud.container,
+                environment: area.environment
+            )
+        }
+        let users = try await ["ada", "bob", "cleo"].asyncMap { name in
+            try await cloud.addUser(name, emailAddress: "\(name)@example.com")
+        }
+        return try await open(cloud.service) { door in
+            var run = ConformanceRun(area: area, cloud: cloud, door: door, users: users)
+            var found: [String] = []
+            for step in area.given { found += try await run.perform(step, "before the rows") }
+            return try await found + play(run)
+        }
+    }
+
+    private let area: ConformanceArea
+    private let cloud: TestCloud
+    private let door: any ConformanceDoor
+    private var users: [String: TestCloud.User] = [:]
+    private var names: [String: JSON] = [:]
+
+    private init(
+        area: ConformanceArea,
+        cloud: TestCloud,
+        door: any ConformanceDoor,
+        users: [TestCloud.User]
+    ) {
+        self.area = area
+        self.cloud = cloud
+        self.door = door
+        names["apiToken"] = .string(cloud.apiToken)
+        names["container"] = .string(TestCloud.container)
+        for user in users {
+            let name = user.user.givenName ?? ""
+            self.users[name] = user
+            names[name] = .string(user.name)
+            names[name + "Token"] = .string(TestCloud.escape(user.token))
+        }
+    }
+
+    private func play(_ row: ConformanceRow) async throws -> [String] {
+        var run = self
+        do {
+            for step in row.before {
+                let found = try await run.perform(step, "\(row.name): before")
+                if !found.isEmpty { return found }
+            }
+            return try await run.perform(row.step, row.name)
+        } catch let error as JSON.UnboundName {
+            return ["\(row.name): \(error)"]
+        }
+    }
+
+    /// Sends a step's request and compares the answer.
+    private mutating func perform(_ step: JSON, _ name: String) async throws -> [String] {
+        var names = names
+        if case .object(let bound) = step.with {
+            names.merge(try bound.mapValues { try $0.filled(names) }) { $1 }
+        }
+        if let seconds = step.advance.integer { cloud.clock.advance(seconds: seconds) }
+        let answer = try await door.send(try request(step, names))
+        var found: [String] = []
+        let status = step.status.integer ?? 200
+        if answer.status != Int(status) {
+            found.append("status \(answer.status) instead of \(status): \(answer.body)")
+        }
+        found += answer.body.mismatches(try step.answer.pattern(names), binding: &names)
+        if let code = step.code.text, answer.code != code {
+            found.append("code \(answer.code ?? "none") instead of \(code)")
+        }
+        if let reason = step.reason.text?.filled(names), !answer.reason.contains(reason) {
+            found.append("reason '\(answer.reason)' instead of '\(reason)'")
+        }
+        let records = answer.records.map(\.recordName)
+        if step["names"] != .null, records != (try step["names"].filled(names)).elements {
+            found.append("records \(records) instead of \(step["names"])")
+        }
+        let set = try step.set.filled(names)
+        if step.set != .null, Set(records) != Set(set.elements) || records.count != set.elements.count {
+            found.append("records \(records) instead of \(set) in any order")
+        }
+        // What the pattern bound stays bound; what the row bound for itself does not.
+        if case .object(let bound) = step.with { for key in bound.keys { names[key] = nil } }
+        self.names = names
+        return found.map { "\(name): \($0)" }
+    }
+
+    private func request(_ step: JSON, _ names: [String: JSON]) throws -> ConformanceRequest {
+        let method = step.method.text ?? "POST"
+        var headers: [(name: String, value: String)] = []
+        if case .object(let fields) = try step.headers.filled(names) {
+            headers = fields.compactMap { field in field.value.text.map { (field.key, $0) } }
+        }
+        if let url = try step.url.filled(names).text, url != "" {
+            let bytes = Data(repeating: 7, count: Int(step.bytes.integer ?? 0))
+            let path = url.split(separator: "/").dropFirst(2).joined(separator: "/")
+            return ConformanceRequest(
+                method: method,
+                path: "/" + path,
+                query: "",
+                headers: headers,
+                body: bytes
+            )
+        }
+        let words = (step.to.text ?? "").filled(names).split(separator: " ")
+        let prefix = "/database/1/\(TestCloud.container)/\(area.environment.rawValue)"
+        let path =
+            step.path.text?.filled(names) ?? "\(prefix)/\(words.joined(separator: "/"))"
+        let body =
+            if let raw = step.raw.text {
+                Data(raw.utf8)
+            } else if step.body == .null {
+                Data()
+            } else {
+                try JSONEncoder().encode(try step.body.filled(names))
+            }
+        return ConformanceRequest(
+            method: method,
+            path: path,
+            query: credentials(step, names) + (step.query.text ?? "").filled(names),
+            headers: headers,
+            body: body
+        )
+    }
+
+    private func credentials(_ step: JSON, _ names: [String: JSON]) -> String {
+        if let credentials = step.credentials.text { return credentials.filled(names) }
+        let api = "ckAPIToken=\(cloud.apiToken)"
+        guard let user = users[step["as"].text?.filled(names) ?? "ada"] else { return api }
+        return api + "&ckWebAuthToken=" + TestCloud.escape(user.token)
+    }
+}
+
+extension JSON {
+    /// A pattern with its names filled in; rules stay as they are.
+    fileprivate func pattern(_ names: [String: JSON]) throws -> JSON {
+        if self == .null { return .object([:]) }
+        return try filled(names)
+    }
+}
+
+extension Array {
+    fileprivate func asyncMap<Value>(
+        _ transform: (Element) async throws -> Value
+    ) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
+    }
+}

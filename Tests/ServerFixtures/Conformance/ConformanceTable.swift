@@ -1,0 +1,65 @@
+public import Foundation
+
+/// The requests and answers of the service that were written down, with how each is known.
+public struct ConformanceTable: Sendable {
+    /// A file of the table that cannot be read.
+    struct Broken: Error, CustomStringConvertible {
+        var place: String
+        var reason: String
+        var description: String { "\(place): \(reason)" }
+    }
+
+    public let areas: [ConformanceArea]
+
+    public var rows: [ConformanceRow] { areas.flatMap(\.rows) }
+
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The page that shows the table.
+    public static let page = root.appendingPathComponent("docs/compatibility.md")
+    private static let start = "<!-- conformance: start -->"
+    private static let end = "<!-- conformance: end -->"
+
+    /// Reads `Tests/Conformance`.
+    public init() throws {
+        let folder = Self.root.appendingPathComponent("Tests/Conformance")
+        areas = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+            .filter { $0.hasSuffix(".json") }
+            .map { try ConformanceArea(folder.appendingPathComponent($0)) }
+    }
+
+    /// A page with the table in the place of the one that it has.
+    public func written(into text: String) throws -> String {
+        guard let head = text.range(of: Self.start), let tail = text.range(of: Self.end) else {
+            throw Broken(place: "docs/compatibility.md", reason: "it has no lines \(Self.start)")
+        }
+        return text[..<head.upperBound] + "\n\n" + markdown + "\n" + text[tail.lowerBound...]
+    }
+
+    private var markdown: String {
+        let counts = ConformanceRow.Source.allCases.map { source in
+            "\(rows.count { $0.source == source }) \(source.rawValue)"
+        }
+        var text = "\(rows.count) rows: \(counts.joined(separator: ", ")).\n"
+        for area in areas {
+            text += "\n### \(area.title)\n\n| request | answer | known |\n|---|---|---|\n"
+            for row in area.rows {
+                let place = row.place.isEmpty ? "" : ": \(row.place)"
+                let name = row.name.replacing("|", with: "\\|").replacing("<", with: "&lt;")
+                text += "| \(name) | \(row.shownAnswer) | \(row.source.rawValue)\(place) |\n"
+            }
+        }
+        return text
+    }
+}
+
+extension ConformanceRow {
+    /// The status and the error codes.
+    fileprivate var shownAnswer: String {
+        let status = String(step.status.integer ?? 200)
+        let codes = codes.map { "`\($0)`" }.joined(separator: ", ")
+        return codes.isEmpty ? status : "\(status) \(codes)"
+    }
+}

@@ -1,0 +1,91 @@
+import CloudKitServerCore
+public import CloudKitWire
+import Foundation
+
+extension TestCloud {
+    /// A token for notifications.
+    public struct Listener: Sendable {
+        let cloud: TestCloud
+        public let token: String
+        public let url: String
+
+        /// The notifications that wait, oldest first.
+        public func waiting() async throws -> [JSON] {
+            try await cloud.service.notifications(waitingFor: token).map { try JSON($0) }
+        }
+
+        /// Waits for the next notification; null for an empty answer.
+        public func next() async throws -> Answer {
+            let parts = url.split(separator: "?", maxSplits: 1)
+            return try Answer(
+                await cloud.service.respond(
+                    to: ServiceRequest(
+                        method: "GET",
+                        path: "/aps",
+                        query: String(parts[1]),
+                        baseURL: "http://cloud.test"
+                    )
+                )
+            )
+        }
+    }
+
+    /// Asks for a token for notifications; a client names itself to get the same one again.
+    public func listen(as user: User?, client: String? = nil) async throws -> Listener {
+        let answer = try await tokens("create", as: user, client: client)
+        return Listener(
+            cloud: self,
+            token: answer.body.apnsToken.text ?? "",
+            url: answer.body.webcourierURL.text ?? ""
+        )
+    }
+
+    /// Calls an endpoint of tokens.
+    public func tokens(
+        _ action: String,
+        as user: User?,
+        token: String? = nil,
+        client: String? = nil,
+        module: String = "device"
+    ) async throws -> Answer {
+        var parameters = "ckAPIToken=\(apiToken)"
+        if let user { parameters += "&ckWebAuthToken=\(Self.escape(user.token))" }
+        var body: [String: JSON] = ["apnsEnvironment": "development"]
+        if let token { body["apnsToken"] = .string(token) }
+        if let client { body["clientId"] = .string(client) }
+        let database = module == "database" ? "/private" : ""
+        return try Answer(
+            await service.respond(
+                to: ServiceRequest(
+                    method: "POST",
+                    path: "/\(module)/1/\(Self.container)/\(environment.rawValue)\(database)"
+                        + "/tokens/\(action)",
+                    query: parameters,
+                    body: try JSONEncoder().encode(body),
+                    baseURL: "http://cloud.test"
+                )
+            )
+        )
+    }
+
+    /// Makes a subscription; answers what the service answered.
+    @discardableResult
+    public func subscribe(
+        _ id: String,
+        _ type: String = "database",
+        _ database: DatabaseScope = .private,
+        as user: User,
+        _ more: [String: JSON] = [:]
+    ) async throws -> JSON {
+        var subscription = more
+        subscription["subscriptionID"] = .string(id)
+        subscription["subscriptionType"] = .string(type)
+        let answer = try await call(
+            "subscriptions/modify",
+            database,
+            as: user,
+            ["operations": [["operationType": "create", "subscription": .object(subscription)]]]
+        )
+        return answer.body.subscriptions[0]
+    }
+}

@@ -1,0 +1,52 @@
+public import CloudKitWebClient
+import Foundation
+import Synchronization
+
+extension ScriptedTransport {
+    /// What can happen to a request on its way.
+    public enum Fault: String, CaseIterable, Sendable {
+        /// The request does not arrive.
+        case cut
+        /// The request arrives, its answer does not.
+        case lost
+        /// The service answers that it is busy.
+        case throttled
+    }
+
+    /// Makes a way to a service on which the first request of an endpoint meets a fault.
+    public static func failing(
+        _ path: String,
+        _ fault: Fault,
+        over base: any Transport
+    ) -> any Transport {
+        let isPending = Mutex(true)
+        return ScriptedTransport { request, _ in
+            guard request.isAbout(path), isPending.withLock({ exchange(&$0, with: false) }) else {
+                return nil
+            }
+            switch fault {
+            case .cut: throw TransportError(.broken, message: "cut")
+            case .lost:
+                _ = try await base.send(request)
+                throw TransportError(.broken, message: "lost")
+            case .throttled:
+                return .refusal(
+                    429,
+                    #"{"serverErrorCode":"THROTTLED","reason":"busy","retryAfter":1,"uuid":"u"}"#
+                )
+            }
+        }.over(base)
+    }
+}
+
+extension TransportResponse {
+    /// An answer with a text, which says that all is well.
+    public static func ok(_ body: String = "") -> TransportResponse {
+        TransportResponse(status: 200, body: Data(body.utf8))
+    }
+
+    /// An answer with an error status and a text.
+    public static func refusal(_ status: Int, _ body: String) -> TransportResponse {
+        TransportResponse(status: status, body: Data(body.utf8))
+    }
+}

@@ -1,0 +1,106 @@
+public import CloudKitWebClient
+public import Foundation
+import Synchronization
+
+/// A transport that a test watches and answers from a script.
+///
+/// What the script has no answer for goes on to the transport below, where there is one:
+///
+/// ```swift
+/// let script = ScriptedTransport { request, _ in request.isAbout("records/query") ? page : nil }
+/// let device = try await cloud.device(of: user, transport: script.over)
+/// ```
+public final class ScriptedTransport: Transport {
+    /// Answers a request, given how many came before it; nil lets it through.
+    public typealias Script =
+        @Sendable (_ request: TransportRequest, _ index: Int) async throws -> TransportResponse?
+
+    private let script: Script
+    private let received = Mutex<[TransportRequest]>([])
+
+    /// Makes a transport; without a script it lets everything through.
+    public init(_ script: @escaping Script = { _, _ in nil }) {
+        self.script = script
+    }
+
+    /// The requests so far, in their order.
+    public var requests: [TransportRequest] { received.withLock { $0 } }
+
+    /// The requests of an endpoint so far, in their order.
+    public func requests(about path: String) -> [TransportRequest] {
+        requests.filter { $0.isAbout(path) }
+    }
+
+    /// Makes a transport that asks the script first and the one below second.
+    public func over(_ base: any Transport) -> any Transport {
+        Layer(script: self, base: base)
+    }
+
+    fileprivate func answer(_ request: TransportRequest) async throws -> TransportResponse? {
+        let index = received.withLock { received in
+            received.append(request)
+            return received.count - 1
+        }
+        return try await script(request, index)
+    }
+
+    /// Answers from the script.
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        guard let response = try await answer(request) else {
+            throw TransportError(.unreachable, message: "The script has no answer: \(request.url)")
+        }
+        return response
+    }
+
+    /// Answers from the script, as if the file were a request's body.
+    public func upload(
+        _ file: URL,
+        to url: String,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        try await send(TransportRequest(method: "POST", url: url, body: Data(contentsOf: file)))
+    }
+
+    /// Writes an answer of the script into a file.
+    public func download(
+        _ url: String,
+        to file: URL,
+        progress: @escaping TransferProgress
+    ) async throws {
+        try await send(TransportRequest(method: "GET", url: url)).body.write(to: file)
+    }
+}
+
+extension TransportRequest {
+    /// Whether the request is to an endpoint, such as `records/query`.
+    public func isAbout(_ path: String) -> Bool {
+        url.prefix { $0 != "?" }.hasSuffix("/" + path)
+    }
+}
+
+/// A script above another transport. Files pass it by.
+private struct Layer: Transport {
+    let script: ScriptedTransport
+    let base: any Transport
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        if let response = try await script.answer(request) { return response }
+        return try await base.send(request)
+    }
+
+    func upload(
+        _ file: URL,
+        to url: String,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        try await base.upload(file, to: url, progress: progress)
+    }
+
+    func download(
+        _ url: String,
+        to file: URL,
+        progress: @escaping TransferProgress
+    ) async throws {
+        try await base.download(url, to: file, progress: progress)
+    }
+}
