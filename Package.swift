@@ -70,6 +70,7 @@ let package = Package(
             name: "NestedCloudKitCodable",
             targets: ["NestedCloudKitCodable", "NestedCKCodable"]
         ),
+        .library(name: "CloudKitStore", targets: ["CloudKitStore"]),
         .library(name: "CloudKitWebClient", targets: ["CloudKitWebClient"]),
         .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
         .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
@@ -167,6 +168,9 @@ let package = Package(
         .target(name: "NestedCloudKitCodable", dependencies: [cloudKit, "CloudKitCodable"]),
         .target(name: "NestedCKCodable", dependencies: ["NestedCloudKitCodable"]),
 
+        // Rank 5: the offline-first store.
+        .target(name: "CloudKitStore", dependencies: [cloudKit, coreLocation, grdb]),
+
         // Rank 5: a whole cloud in the test's own process.
         .target(
             name: "CloudKitTesting",
@@ -216,8 +220,8 @@ let package = Package(
         .testTarget(
             name: "CloudKitServerCoreTests",
             dependencies: [
-                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", "ServerFixtures",
-                crypto,
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", "FuzzTargets",
+                "ServerFixtures", crypto,
             ]
         ),
         .testTarget(
@@ -231,7 +235,9 @@ let package = Package(
             name: "CloudKitServerTests",
             dependencies: [
                 "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
-                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore, nioHTTP1,
+                "ServerFixtures", "ServerProcess", asyncHTTPClient, crypto, logging, metrics,
+                nioCore,
+                nioHTTP1, nioPosix,
             ]
         ),
 
@@ -241,6 +247,11 @@ let package = Package(
             name: "ServerFixtures",
             dependencies: ["CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire"],
             path: "Tests/ServerFixtures"
+        ),
+        .target(
+            name: "FuzzTargets",
+            dependencies: ["CloudKitServerCore", "CloudKitWire", "ServerFixtures"],
+            path: "Tests/FuzzTargets"
         ),
         .target(
             name: "StorageConformance",
@@ -263,8 +274,8 @@ let package = Package(
         .target(
             name: "Support",
             dependencies: [
-                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
-                "CloudKitWebClient", logging,
+                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitServerCore",
+                "CloudKitTesting", "CloudKitWebClient", logging,
             ],
             path: "Tests/Support"
         ),
@@ -284,18 +295,33 @@ let package = Package(
             ]
         ),
 
+        .testTarget(
+            name: "CloudKitStoreTests",
+            dependencies: [
+                cloudKit, coreLocation, "CloudKitExtras", "CloudKitStore", "CloudKitTesting",
+                "CloudKitWebClient", "Support", grdb,
+            ]
+        ),
+
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
         .testTarget(
             name: "SnippetTests",
             dependencies: [
-                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
-                "CloudKitWebClient",
+                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitStore",
+                "CloudKitTesting", "CloudKitWebClient", grdb,
             ]
         ),
     ],
     swiftLanguageModes: [.v6]
 )
+
+// libFuzzer brings the main function, so the executable exists for `Scripts/fuzz` alone.
+if Context.environment["CLOUDKIT_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Sources")
+    )
+}
 
 /// Makes warnings errors in `make test` and `make check`.
 ///

@@ -93,7 +93,7 @@ struct FaultTests {
 
     @Test("A lost answer breaks the connection after the commit", arguments: CloudFixture.allCases)
     func lostResponse(fixture: CloudFixture) async throws {
-        try await Self.run(fixture) { cloud, client in
+        try await Self.run(fixture) { cloud, client async throws in
             cloud.setFaults(FaultPlan(rules: [FaultRule(.lostResponse, call: 1)]))
             let failure = await Self.failure { try await Self.save(["a"], on: client) }
             #expect(failure.transport == .broken)
@@ -104,7 +104,7 @@ struct FaultTests {
 
     @Test("A reset connection changes nothing", arguments: CloudFixture.allCases)
     func reset(fixture: CloudFixture) async throws {
-        try await Self.run(fixture) { cloud, client in
+        try await Self.run(fixture) { cloud, client async throws in
             cloud.setFaults(FaultPlan(rules: [FaultRule(.resetConnection, call: 1)]))
             let failure = await Self.failure { try await Self.save(["a"], on: client) }
             #expect(failure.transport == .broken)

@@ -1,0 +1,183 @@
+import Foundation
+import GRDB
+
+extension ChangeApplier {
+    /// Applies deletions of records, children before parents.
+    mutating func delete(_ names: [String]) throws {
+        let records = try names.compactMap { try KnownRecord.fetch(database, name: $0) }
+            .sorted {
+                (catalog.rank($1.key?.table ?? ""), $1.name)
+                    < (catalog.rank($0.key?.table ?? ""), $0.name)
+            }
+        for record in records { try delete(record) }
+    }
+
+    private mutating func delete(_ record: KnownRecord) throws {
+        guard let key = record.key, let table = catalog[key.table] else {
+            return try record.delete(database)
+        }
+        var known = record
+        var entry = try OutboxEntry.fetch(database, key)
+        // A save that was on the way had been accepted before, or never will be; either way the
+        // record is gone now.
+        known.sent = nil
+        known.sentVersion = nil
+        guard let existing = try rows.row(key, table) else {
+            if entry?.isDeleted == true { try entry?.clear(database) }
+            return try known.delete(database)
+        }
+        let base = try known.baseFields()
+        let isBlind = mapping.defect == .forgetsEditedRows
+        let edited = isBlind ? [] : Set(entry?.changed.keys ?? [:].keys)
+        let plan = planner(table, edited: edited).plan(
+            base: base.filter { table.byField[$0.key] != nil },
+            local: MergeVersion(fields: try mapping.fields(existing, table)),
+            remote: nil
+        )
+        if plan.row != nil {
+            try journal.add(
+                plan.overruled,
+                key,
+                kept: plan.row,
+                at: clock.edit(entry?.version ?? 0)
+            )
+            return try makeAnew(known, base, plan, entry, table)
+        }
+        if try isReferred(key, existing, table) {
+            // Whoever deleted it had moved the others away; their changes may be yet to come.
+            known.goes = true
+            return try known.save(database)
+        }
+        try journal.add(plan.overruled, key, kept: nil, at: clock.edit(entry?.version ?? 0))
+        try entry?.clear(database)
+        entry = nil
+        try remove(key, table, existing)
+        try known.delete(database)
+    }
+
+    /// Turns a record that the server lost into one that is to be made again, with its fields that
+    /// no column knows.
+    private func makeAnew(
+        _ record: KnownRecord,
+        _ base: [String: StoreValue],
+        _ plan: MergePlan,
+        _ entry: OutboxEntry?,
+        _ table: TableSchema
+    ) throws {
+        guard let key = record.key else { return }
+        var known = record
+        known.forgetServer(keeping: base.filter { table.byField[$0.key] == nil })
+        try known.save(database)
+        try settle(entry, plan, key, base: [:])
+    }
+
+    /// Removes a row; what the schema deletes or clears with it is this device's own edit, because
+    /// nobody else may know of those rows.
+    private mutating func remove(_ key: RowKey, _ table: TableSchema, _ row: Row) throws {
+        let children = catalog.foreignKeys(to: table.name)
+        if children.isEmpty {
+            try rows.delete(key, table)
+        } else {
+            try keepEdits(under: row, table, depth: 0)
+            try database.execute(sql: "UPDATE cloudkit_control SET applying = 0")
+            try rows.delete(key, table)
+            try database.execute(sql: "UPDATE cloudkit_control SET applying = 1")
+            try OutboxEntry.fetch(database, key)?.clear(database)
+        }
+        note(.deleted, key)
+    }
+
+    /// Puts the unsent edits of rows that go with their parent into the journal.
+    private func keepEdits(under row: Row, _ table: TableSchema, depth: Int) throws {
+        // Circles of cascades end where rows repeat; the limit is SQLite's own for triggers.
+        guard depth < 100 else { return }
+        for (name, foreignKey) in catalog.foreignKeys(to: table.name)
+        where foreignKey.deletion == .cascade {
+            guard let child = catalog[name] else { continue }
+            for childRow in try self.rows(referring: foreignKey, child, row) {
+                guard let key = RowStore.key(childRow, child) else { continue }
+                if let entry = try OutboxEntry.fetch(database, key), !entry.isDeleted {
+                    let fields = try mapping.fields(childRow, child)
+                    let lost = MergePlan.Overruled(fields: fields, side: .local, rule: "cascade")
+                    try journal.add([lost], key, kept: nil, at: clock.edit(entry.version))
+                }
+                try keepEdits(under: childRow, child, depth: depth + 1)
+            }
+        }
+    }
+
+    private func rows(
+        referring foreignKey: ForeignKey,
+        _ child: TableSchema,
+        _ parent: Row
+    ) throws -> [Row] {
+        let condition = foreignKey.columns.map { "\($0.quoted) = ?" }.joined(separator: " AND ")
+        let values = foreignKey.parentColumns.map { (parent[$0] as DatabaseValue?) ?? .null }
+        return try Row.fetchAll(
+            database,
+            sql: "SELECT \(RowStore.list(child.columns)) FROM \(child.name.quoted) "
+                + "WHERE \(condition)",
+            arguments: StatementArguments(values)
+        )
+    }
+
+    /// Whether rows refer to a row under a foreign key that keeps it from being deleted.
+    private func isReferred(_ key: RowKey, _ row: Row, _ table: TableSchema) throws -> Bool {
+        for (name, foreignKey) in catalog.foreignKeys(to: table.name)
+        where foreignKey.deletion == .restrict || foreignKey.deletion == .noAction {
+            guard let child = catalog[name] else { continue }
+            let referring = try rows(referring: foreignKey, child, row)
+                .compactMap { RowStore.key($0, child) }
+            if referring.contains(where: { $0 != key }) { return true }
+        }
+        return false
+    }
+
+    // MARK: At the end of a fetch
+
+    /// Deletes rows that waited for others to leave them.
+    ///
+    /// One that is still referred to is needed here, so it is made again.
+    mutating func finishDeletions() throws {
+        for known in try KnownRecord.fetchAll(database, where: "goes <> 0") {
+            guard let key = known.key, let table = catalog[key.table],
+                let existing = try rows.row(key, table)
+            else {
+                try known.delete(database)
+                continue
+            }
+            guard try isReferred(key, existing, table) else {
+                try delete(known)
+                continue
+            }
+            let base = try known.baseFields()
+            let fields = try mapping.fields(existing, table)
+            let plan = MergePlan(
+                row: fields,
+                sending: .save(Set(fields.filter { !$0.value.isNull }.keys))
+            )
+            let lost = MergePlan.Overruled(fields: [:], side: .remote, rule: "reference")
+            try journal.add([lost], key, kept: fields, at: clock.edit(0))
+            var kept = known
+            kept.goes = false
+            try makeAnew(kept, base, plan, try OutboxEntry.fetch(database, key), table)
+        }
+    }
+}
+
+extension KnownRecord {
+    /// Forgets all that the server said, but for fields that no column holds.
+    mutating func forgetServer(keeping fields: [String: StoreValue]) {
+        tag = nil
+        system = nil
+        sent = nil
+        sentVersion = nil
+        sentEntry = nil
+        waiting = nil
+        goes = false
+        problem = nil
+        var fields = fields
+        fields[RecordStamp.field] = nil
+        base = FieldCoding.data(fields)
+    }
+}

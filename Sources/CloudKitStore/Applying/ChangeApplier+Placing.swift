@@ -1,0 +1,198 @@
+import Foundation
+import GRDB
+
+extension ChangeApplier {
+    /// Writes rows, parents and children of one batch in any order; those whose parents are not
+    /// here wait.
+    mutating func place(_ candidates: [Candidate]) throws {
+        var batch = Dictionary(candidates.map { ($0.known.name, $0) }) { _, last in last }
+        try addWaiting(for: Set(batch.keys), to: &batch)
+        var order = batch.values.sorted {
+            (catalog.rank($0.table.name), $0.known.name)
+                < (catalog.rank($1.table.name), $1.known.name)
+        }
+        // A row that waits makes those that need it wait too.
+        var hasChanged = true
+        while hasChanged {
+            hasChanged = false
+            let names = Set(order.map(\.known.name))
+            var placeable: [Candidate] = []
+            for candidate in order {
+                if let name = try missingParent(of: candidate, names) {
+                    try hold(candidate, for: name)
+                    hasChanged = true
+                } else {
+                    placeable.append(candidate)
+                }
+            }
+            order = placeable
+        }
+        for candidate in order { try write(candidate) }
+    }
+
+    /// Adds the rows that wait for those of the batch, and for these.
+    private func addWaiting(
+        for names: Set<String>,
+        to batch: inout [String: Candidate]
+    ) throws {
+        let statement = try database.cachedStatement(
+            sql: "SELECT name FROM cloudkit_record WHERE waiting = ?"
+        )
+        var next = names.sorted()
+        while let name = next.popLast() {
+            for waiting in try String.fetchAll(statement, arguments: [name])
+            where batch[waiting] == nil {
+                guard let candidate = try candidate(waiting) else { continue }
+                batch[waiting] = candidate
+                next.append(waiting)
+            }
+        }
+    }
+
+    /// A record that waited, as it is now.
+    func candidate(_ name: String) throws -> Candidate? {
+        guard var known = try KnownRecord.fetch(database, name: name), let key = known.key,
+            let table = catalog[key.table], !known.goes
+        else { return nil }
+        known.waiting = nil
+        known.problem = nil
+        let existing = try rows.row(key, table)
+        let entry = try OutboxEntry.fetch(database, key)
+        if existing == nil, entry?.isDeleted == true { return nil }
+        let base = try known.baseFields()
+        let edited = entry?.changed ?? [:]
+        return Candidate(
+            known: known,
+            table: table,
+            key: key,
+            existing: existing,
+            fields: base.filter { table.byField[$0.key] != nil && edited[$0.key] == nil }
+        )
+    }
+
+    private func hold(_ candidate: Candidate, for name: String) throws {
+        guard mapping.defect != .dropsEarlyRows else { return }
+        var known = candidate.known
+        known.waiting = name
+        try known.save(database)
+    }
+
+    /// The record name of a row that a candidate needs and that is neither here nor in the batch.
+    private func missingParent(of candidate: Candidate, _ batch: Set<String>) throws -> String? {
+        for foreignKey in candidate.table.foreignKeys {
+            guard let parent = catalog[foreignKey.parent],
+                let values = try values(of: foreignKey, candidate)
+            else { continue }
+            if try isThere(values, foreignKey, parent) { continue }
+            guard let key = key(values, foreignKey, parent) else { return "" }
+            let name = try key.recordName(parent)
+            if !batch.contains(name) { return name }
+        }
+        return nil
+    }
+
+    /// The values of a foreign key's columns; nil when one is NULL, which refers to nothing.
+    private func values(
+        of foreignKey: ForeignKey,
+        _ candidate: Candidate
+    ) throws -> [DatabaseValue]? {
+        var values: [DatabaseValue] = []
+        for name in foreignKey.columns {
+            guard let column = candidate.table.column(name) else { return nil }
+            let value: DatabaseValue
+            if let field = candidate.fields[column.field] {
+                value = (try? mapping.databaseValue(field, column)) ?? .null
+            } else {
+                value = candidate.existing?[name] ?? .null
+            }
+            if value.isNull { return nil }
+            values.append(value)
+        }
+        return values
+    }
+
+    private func isThere(
+        _ values: [DatabaseValue],
+        _ foreignKey: ForeignKey,
+        _ parent: TableSchema
+    ) throws -> Bool {
+        let condition = foreignKey.parentColumns.map { "\($0.quoted) = ?" }
+            .joined(separator: " AND ")
+        let statement = try database.cachedStatement(
+            sql: "SELECT 1 FROM \(parent.name.quoted) WHERE \(condition)"
+        )
+        return try Row.fetchOne(statement, arguments: StatementArguments(values)) != nil
+    }
+
+    /// The parent's key, when the foreign key names it.
+    private func key(
+        _ values: [DatabaseValue],
+        _ foreignKey: ForeignKey,
+        _ parent: TableSchema
+    ) -> RowKey? {
+        var row: [String: any DatabaseValueConvertible] = [:]
+        for (column, value) in zip(foreignKey.parentColumns, values) { row[column] = value }
+        guard parent.keyColumns.allSatisfy({ row[$0.name] != nil }) else { return nil }
+        return RowStore.key(Row(row), parent)
+    }
+
+    /// Writes a row, or sets its record aside with what speaks against it.
+    private mutating func write(_ candidate: Candidate) throws {
+        var known = candidate.known
+        do {
+            let kind = try rows.write(
+                candidate.fields,
+                candidate.key,
+                candidate.table,
+                over: candidate.existing,
+                files: candidate.files
+            )
+            if let kind { note(kind, candidate.key) }
+        } catch let error as UnmappableValue {
+            known.problem = "The record '\(known.name)': \(error)"
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            known.problem =
+                "The record '\(known.name)' breaks a rule of the table '\(candidate.table.name)': "
+                + "\(error.message ?? "\(error.extendedResultCode)"); change the row that stands in "
+                + "its way"
+        }
+        try known.save(database)
+    }
+
+    // MARK: At the end of a fetch
+
+    /// Tries again what waited or was set aside, after everything has come.
+    ///
+    /// A row whose parent did not come keeps waiting, unless its columns may be NULL: then it shows
+    /// without the reference until the parent comes.
+    mutating func retryHidden() throws {
+        let hidden = try KnownRecord.fetchAll(
+            database,
+            where: "(problem IS NOT NULL OR waiting = '') AND tbl IS NOT NULL"
+        )
+        try place(try hidden.compactMap { try candidate($0.name) })
+        for known in try KnownRecord.fetchAll(database, where: "waiting IS NOT NULL") {
+            guard var candidate = try candidate(known.name) else { continue }
+            let nullable = candidate.table.foreignKeys.allSatisfy { foreignKey in
+                foreignKey.columns.contains { name in
+                    candidate.table.column(name).map { !$0.isNotNull && !$0.isKey } ?? false
+                }
+            }
+            guard nullable else { continue }
+            for foreignKey in candidate.table.foreignKeys {
+                guard let parent = catalog[foreignKey.parent],
+                    let values = try values(of: foreignKey, candidate),
+                    try !isThere(values, foreignKey, parent)
+                else { continue }
+                for name in foreignKey.columns {
+                    guard let column = candidate.table.column(name), !column.isNotNull else {
+                        continue
+                    }
+                    candidate.fields[column.field] = .null
+                }
+            }
+            candidate.known.waiting = known.waiting
+            try write(candidate)
+        }
+    }
+}

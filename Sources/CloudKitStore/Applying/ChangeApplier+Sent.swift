@@ -1,0 +1,68 @@
+import GRDB
+
+extension ChangeApplier {
+    /// Learns from a record whether a save whose answer was lost had reached the server.
+    ///
+    /// The record's stamp names the last version of each device that is in it. If ours is, the save
+    /// is acknowledged now; if not, the server has another's, and ours never will be accepted.
+    func resolveSent(
+        _ known: inout KnownRecord,
+        _ entry: inout OutboxEntry?,
+        stamp: () -> RecordStamp
+    ) throws {
+        guard let version = known.sentVersion else { return }
+        let isThere = (stamp().versions[clock.device] ?? 0) >= version
+        if isThere, mapping.defect != .ignoresStamp {
+            try acknowledge(&known, &entry)
+        } else {
+            known.sent = nil
+            known.sentVersion = nil
+            known.sentEntry = nil
+        }
+    }
+
+    /// Makes what was sent the base, and clears from the outbox exactly that.
+    func acknowledge(_ known: inout KnownRecord, _ entry: inout OutboxEntry?) throws {
+        guard let sent = try known.sentFields() else { return }
+        if mapping.defect != .keepsOldBase {
+            known.base = FieldCoding.data(try known.baseFields().merging(sent) { _, sent in sent })
+        }
+        if var pending = entry, !pending.isDeleted,
+            pending.version == known.sentEntry || mapping.defect == .acknowledgesTooMuch
+        {
+            for field in sent.keys { pending.changed[field] = nil }
+            if pending.changed.isEmpty {
+                try pending.clear(database)
+                entry = nil
+            } else {
+                try pending.save(database)
+                entry = pending
+            }
+        }
+        known.sent = nil
+        known.sentVersion = nil
+        known.sentEntry = nil
+    }
+
+    /// Brings the outbox to what a plan wants sent.
+    func settle(
+        _ entry: OutboxEntry?,
+        _ plan: MergePlan,
+        _ key: RowKey,
+        base: [String: StoreValue]
+    ) throws {
+        switch plan.sending {
+        case .nothing: try entry?.clear(database)
+        case .deletion:
+            // The entry that said so stays.
+            break
+        case .save(let fields):
+            let now = try StoreClock.tick(database)
+            var changed: [String: Int64] = [:]
+            for field in fields { changed[field] = entry?.changed[field] ?? now }
+            var saved = OutboxEntry(key: key, isDeleted: false, changed: changed, version: now)
+            saved.since = entry?.since ?? now
+            try saved.save(database)
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import GRDB
+
+/// Applies what the server says to rows, the outbox and the journal, within one transaction.
+///
+/// Every record goes through the planner when this device has edits of it. A row whose parent is not
+/// there waits for it, and a record that cannot be a row is set aside with its reason: neither
+/// stops the rest.
+struct ChangeApplier {
+    /// A record on its way to being a row.
+    struct Candidate {
+        var known: KnownRecord
+        var table: TableSchema
+        var key: RowKey
+        var existing: Row?
+        /// The row as it is to be.
+        var fields: [String: StoreValue]
+        var files: [String: URL] = [:]
+    }
+
+    let database: Database
+    let mapping: RowMapping
+    let rows: RowStore
+    let journal: Journal
+    let clock: StoreClock
+    /// The fetch under way, as records are marked with it.
+    let session: Int64
+
+    /// What came of the changes, in order.
+    private(set) var changes: [RowChange] = []
+    /// Whether a record came again as it was, which only a fetch from the beginning does.
+    private(set) var sawKnownRecord = false
+
+    var catalog: TableCatalog { mapping.catalog }
+
+    init(_ database: Database, _ mapping: RowMapping) throws {
+        self.database = database
+        self.mapping = mapping
+        rows = RowStore(database: database, mapping: mapping)
+        clock = try StoreClock(database)
+        journal = Journal(database: database)
+        session =
+            try Int64.fetchOne(database, sql: "SELECT session FROM cloudkit_control") ?? 0
+        try database.execute(sql: "PRAGMA defer_foreign_keys = ON")
+    }
+
+    mutating func note(_ kind: RowChange.Kind, _ key: RowKey) {
+        changes.append(RowChange(kind, key))
+    }
+
+    // MARK: Records
+
+    /// Applies saved records.
+    mutating func apply(_ records: [RemoteRecord]) throws {
+        var candidates: [Candidate] = []
+        for record in records {
+            if let candidate = try decide(record) { candidates.append(candidate) }
+        }
+        try place(candidates)
+    }
+
+    /// Decides what a record does to its row; nil when there is nothing to write.
+    private mutating func decide(_ remote: RemoteRecord) throws -> Candidate? {
+        var known = try KnownRecord.fetch(database, name: remote.name)
+        if let known, known.tag != nil, known.tag == remote.tag {
+            // The echo of our own save comes once; anything else that comes again is a fetch from
+            // the beginning.
+            if known.session != KnownRecord.savedHere { sawKnownRecord = true }
+            try mark(known)
+            return nil
+        }
+        let before = known
+        known = known ?? KnownRecord(name: remote.name, key: nil, type: remote.type)
+        guard var known else { return nil }
+        known.session = session
+        known.goes = false
+        guard let table = catalog.table(ofType: remote.type) else {
+            return try keep(remote, known, nil, nil)
+        }
+        guard let key = RowKey(recordName: remote.name, table) else {
+            let problem =
+                "The record name '\(remote.name)' is none of the table '\(table.name)': it would "
+                + "start with '\(table.recordType):' and name the key"
+            return try keep(remote, known, nil, problem)
+        }
+        known.key = key
+        let fields: [String: StoreValue]
+        do {
+            fields = try remote.fields.get()
+        } catch {
+            return try keep(remote, known, key, "The record '\(remote.name)': \(error)")
+        }
+        return try merge(remote, fields, known, isNew: before?.system == nil, key, table)
+    }
+
+    /// Keeps a record that cannot be a row now.
+    private func keep(
+        _ remote: RemoteRecord,
+        _ record: KnownRecord,
+        _ key: RowKey?,
+        _ problem: String?
+    ) throws -> Candidate? {
+        var known = record
+        known.key = key
+        known.tag = remote.tag
+        known.system = remote.system
+        known.problem = problem
+        if case .success(let fields) = remote.fields { known.base = FieldCoding.data(fields) }
+        try known.save(database)
+        return nil
+    }
+
+    private mutating func merge(
+        _ remote: RemoteRecord,
+        _ fields: [String: StoreValue],
+        _ record: KnownRecord,
+        isNew: Bool,
+        _ key: RowKey,
+        _ table: TableSchema
+    ) throws -> Candidate? {
+        var known = record
+        var entry = try OutboxEntry.fetch(database, key)
+        try resolveSent(&known, &entry, stamp: { RecordStamp(fields: fields) })
+        let existing = try rows.row(key, table)
+        let base = isNew ? nil : try known.baseFields()
+        let plan: MergePlan
+        if entry == nil || mapping.defect == .overwritesEdits {
+            let row = existing == nil ? fields : Self.following(fields, base)
+            plan = MergePlan(row: row, sending: .nothing)
+        } else {
+            plan = try self.plan(base, existing, entry, fields, remote, table)
+        }
+        known.tag = remote.tag
+        known.system = remote.system
+        known.base = FieldCoding.data(fields)
+        known.problem = nil
+        known.waiting = nil
+        try settle(entry, plan, key, base: fields)
+        try journal.add(plan.overruled, key, kept: plan.row, at: clock.edit(entry?.version ?? 0))
+        guard let row = plan.row else {
+            try known.save(database)
+            return nil
+        }
+        return Candidate(
+            known: known,
+            table: table,
+            key: key,
+            existing: existing,
+            fields: row,
+            files: remote.files
+        )
+    }
+
+    /// The fields of a row without edits: the server's, with those that are gone cleared.
+    ///
+    /// A field that nobody ever set leaves its column alone.
+    private static func following(
+        _ fields: [String: StoreValue],
+        _ base: [String: StoreValue]?
+    ) -> [String: StoreValue] {
+        guard let base else { return fields }
+        return fields.merging(base.compactMapValues { $0.isNull ? nil : .null }) { new, _ in new }
+    }
+
+    private func plan(
+        _ base: [String: StoreValue]?,
+        _ existing: Row?,
+        _ entry: OutboxEntry?,
+        _ fields: [String: StoreValue],
+        _ remote: RemoteRecord,
+        _ table: TableSchema
+    ) throws -> MergePlan {
+        let local = try existing.map { row in
+            MergeVersion(
+                fields: try mapping.fields(row, table),
+                times: (entry?.changed ?? [:]).mapValues(clock.edit)
+            )
+        }
+        let known = fields.filter { table.byField[$0.key] != nil }
+        var version = MergeVersion(fields: known, times: RecordStamp(fields: fields).times)
+        // Nothing was edited after the server had it, whatever the other device's clock said.
+        if let modified = remote.modified {
+            version.times = version.times.mapValues {
+                EditTime(microseconds: min($0.microseconds, modified), device: $0.device)
+            }
+        }
+        return planner(table, edited: Set(entry?.changed.keys ?? [:].keys)).plan(
+            base: mapping.defect == .mergesWithoutBase
+                ? nil : base?.filter { table.byField[$0.key] != nil },
+            local: local,
+            remote: version
+        )
+    }
+
+    func planner(_ table: TableSchema, edited: Set<String>) -> MergePlanner {
+        MergePlanner(
+            edited: edited,
+            deletion: table.declaration.deletion,
+            rule: table.rule(ofField:)
+        )
+    }
+
+    private func mark(_ known: KnownRecord) throws {
+        try database.execute(
+            sql: "UPDATE cloudkit_record SET session = ? WHERE name = ? AND session <> ?",
+            arguments: [session, known.name, session]
+        )
+    }
+}

@@ -1,0 +1,30 @@
+public import Foundation
+
+/// Something that lost a merge, kept so that it can be brought back.
+public struct JournalEntry: Hashable, Sendable, Identifiable {
+    /// Whose edit it was.
+    public enum Side: String, Hashable, Sendable {
+        /// This device's.
+        case local
+        /// Another device's.
+        case remote
+    }
+
+    /// The entry's number in this file.
+    public var id: Int64
+    /// When it lost, by this device's clock.
+    public var date: Date
+    /// The table's name.
+    public var table: String
+    /// The row's key: the value as text, bytes in hexadecimal, several columns as a JSON array.
+    public var key: String
+    /// The rule that decided: a ``MergeRule/name``, a ``DeletionRule``, `cascade` when the row went
+    /// with its parent, `reference` when a deleted row was still referred to.
+    public var rule: String
+    /// Whose edit lost.
+    public var side: Side
+    /// The values that lost, by field; none when a deletion lost.
+    public var lost: [String: StoreValue]
+    /// The values that won; nil when the row was deleted.
+    public var kept: [String: StoreValue]?
+}

@@ -1,0 +1,162 @@
+/// Decides every merge: from the version that both sides started from, this device's and the
+/// server's, to the row, what is sent and what goes into the journal.
+///
+/// It looks at nothing else, so that it can be tried on every combination. A side that is nil has no
+/// row: it was deleted, or never made.
+package struct MergePlanner {
+    package var rule: (_ field: String) -> MergeRule
+    package var deletion: DeletionRule
+    /// The fields of this device that wait to be sent; others follow the server even where they
+    /// differ, such as a column's default.
+    package var edited: Set<String>
+
+    package init(
+        edited: Set<String>,
+        deletion: DeletionRule = .editWins,
+        rule: @escaping (_ field: String) -> MergeRule
+    ) {
+        self.edited = edited
+        self.deletion = deletion
+        self.rule = rule
+    }
+
+    package func plan(
+        base: [String: StoreValue]?,
+        local: MergeVersion?,
+        remote: MergeVersion?
+    ) -> MergePlan {
+        switch (local, remote) {
+        case (nil, nil): return MergePlan(row: nil, sending: .nothing)
+        case (nil, let remote?): return deletedHere(base, remote)
+        case (let local?, nil): return deletedThere(base, local)
+        case (let local?, let remote?): return merge(base ?? [:], local, remote)
+        }
+    }
+
+    // MARK: Deletions
+
+    private func deletedHere(_ base: [String: StoreValue]?, _ remote: MergeVersion) -> MergePlan {
+        guard let base else { return MergePlan(row: remote.fields, sending: .nothing) }
+        let edits = remote.fields.filter { $0.value != base[$0.key] ?? .null }
+            .merging(base.filter { remote.fields[$0.key] == nil && !$0.value.isNull }) { edit, _ in
+                edit
+            }
+        let isEdited = !edits.isEmpty
+        guard isEdited, deletion == .editWins else {
+            let lost =
+                isEdited
+                ? [overruled(remote.fields, .remote)] : []
+            return MergePlan(row: nil, sending: .deletion, overruled: lost)
+        }
+        return MergePlan(
+            row: remote.fields,
+            sending: .nothing,
+            overruled: [overruled([:], .local)]
+        )
+    }
+
+    private func deletedThere(_ base: [String: StoreValue]?, _ local: MergeVersion) -> MergePlan {
+        guard let base else {
+            return MergePlan(row: local.fields, sending: .save(Self.values(local)))
+        }
+        let isEdited = edited.contains { local.value($0) != base[$0] ?? .null }
+        guard isEdited else { return MergePlan(row: nil, sending: .nothing) }
+        switch deletion {
+        case .editWins:
+            return MergePlan(
+                row: local.fields,
+                sending: .save(Self.values(local)),
+                overruled: [overruled([:], .remote)]
+            )
+        case .deletionWins:
+            return MergePlan(
+                row: nil,
+                sending: .nothing,
+                overruled: [overruled(local.fields, .local)]
+            )
+        }
+    }
+
+    private func overruled(
+        _ fields: [String: StoreValue],
+        _ side: MergePlan.Overruled.Side
+    ) -> MergePlan.Overruled {
+        MergePlan.Overruled(fields: fields, side: side, rule: deletion.rawValue)
+    }
+
+    private static func values(_ version: MergeVersion) -> Set<String> {
+        Set(version.fields.filter { !$0.value.isNull }.keys)
+    }
+
+    // MARK: Fields
+
+    private func merge(
+        _ base: [String: StoreValue],
+        _ local: MergeVersion,
+        _ remote: MergeVersion
+    ) -> MergePlan {
+        var plan = MergePlan(row: [:], sending: .nothing)
+        var row: [String: StoreValue] = [:]
+        var sent: Set<String> = []
+        let fields = Set(base.keys).union(local.fields.keys).union(remote.fields.keys)
+        for field in fields.sorted() {
+            let (before, theirs) = (base[field] ?? .null, remote.value(field))
+            let value: StoreValue
+            if !edited.contains(field) {
+                // Missing on both sides: nobody said anything, and a default may stay.
+                value =
+                    before == theirs && remote.fields[field] == nil
+                    ? local.value(field) : theirs
+            } else {
+                let resolution = resolve(field, before, local, remote)
+                value = resolution.value
+                plan.overruled += resolution.overruled
+                if value != theirs { sent.insert(field) }
+            }
+            if local.fields[field] != nil || remote.fields[field] != nil || !value.isNull {
+                row[field] = value
+            }
+        }
+        plan.row = row
+        plan.sending = sent.isEmpty ? .nothing : .save(sent)
+        return plan
+    }
+
+    private func resolve(
+        _ field: String,
+        _ base: StoreValue,
+        _ local: MergeVersion,
+        _ remote: MergeVersion
+    ) -> (value: StoreValue, overruled: [MergePlan.Overruled]) {
+        let (ours, theirs) = (local.value(field), remote.value(field))
+        if ours == theirs || theirs == base {
+            // A counter's equal values are two steps, not one.
+            guard ours != base, theirs != base, case .counter = rule(field) else {
+                return (ours, [])
+            }
+        } else if ours == base {
+            return (theirs, [])
+        }
+        let conflict = FieldConflict(
+            field: field,
+            base: base,
+            local: ours,
+            localTime: local.times[field] ?? Self.never,
+            remote: theirs,
+            remoteTime: remote.times[field] ?? Self.never
+        )
+        let rule = rule(field)
+        let value = rule.value(of: conflict)
+        var lost: [MergePlan.Overruled] = []
+        let combines = rule.combines(conflict)
+        if value != ours, !combines {
+            lost.append(.init(fields: [field: ours], side: .local, rule: rule.name))
+        }
+        if value != theirs, !combines {
+            lost.append(.init(fields: [field: theirs], side: .remote, rule: rule.name))
+        }
+        return (value, lost)
+    }
+
+    private static let never = EditTime(microseconds: 0, device: "")
+}

@@ -1,0 +1,135 @@
+import CloudKit
+import CoreLocation
+import Foundation
+import GRDB
+
+/// Between rows, fields and records.
+struct RowMapping: Sendable {
+    let catalog: TableCatalog
+    /// A mistake that a test put in; it goes where rows go.
+    var defect: StoreDefect?
+
+    // MARK: Rows
+
+    /// The fields of a row.
+    func fields(_ row: Row, _ table: TableSchema) throws -> [String: StoreValue] {
+        var fields: [String: StoreValue] = [:]
+        for column in table.columns {
+            fields[column.field] = try value(row[column.name], column)
+        }
+        return fields
+    }
+
+    /// The field of a column's value.
+    func value(_ value: DatabaseValue, _ column: TableColumn) throws -> StoreValue {
+        guard let name = column.target, let target = catalog[name] else {
+            return try StoreValue(value, column)
+        }
+        switch value.storage {
+        case .null: return .null
+        case .int64(let number):
+            return .reference(try RowKey(table: name, text: String(number)).recordName(target))
+        case .string(let text):
+            return .reference(try RowKey(table: name, text: text).recordName(target))
+        case .blob(let data):
+            return .reference(
+                try RowKey(table: name, text: Hexadecimal.text(data)).recordName(target)
+            )
+        case .double: throw UnmappableValue(column, found: "\(value)")
+        }
+    }
+
+    /// The column's value of a field.
+    func databaseValue(_ value: StoreValue, _ column: TableColumn) throws -> DatabaseValue {
+        guard let name = column.target, let target = catalog[name] else {
+            return try value.databaseValue(for: column)
+        }
+        guard case .reference(let recordName) = value else {
+            if value.isNull { return .null }
+            throw UnmappableValue(column, found: "the field's value \(value)")
+        }
+        guard let key = RowKey(recordName: recordName, target), let values = key.values(target)
+        else { throw UnmappableValue(column, found: "the reference to '\(recordName)'") }
+        return values[0]
+    }
+
+    // MARK: Records
+
+    /// The fields of a record: those of the table's columns in their forms, others as they are.
+    func fields(_ record: CKRecord, _ table: TableSchema?) throws -> [String: StoreValue] {
+        var fields: [String: StoreValue] = [:]
+        for name in record.allKeys() {
+            let column = table?.byField[name]
+            guard column?.isEncrypted != true else { continue }
+            fields[name] = try Self.value(record, name, column)
+        }
+        for name in record.encryptedValues.allKeys() {
+            if let column = table?.byField[name], column.isEncrypted {
+                fields[name] = try Self.value(record.encryptedValues, name, column)
+            } else {
+                fields[Self.encryptedPrefix + name] =
+                    try Self.value(record.encryptedValues, name, nil)
+            }
+        }
+        return fields
+    }
+
+    /// What marks a field that is encrypted and belongs to no column of this version.
+    static let encryptedPrefix = "!"
+
+    private static func value(
+        _ record: some CKRecordKeyValueSetting,
+        _ name: String,
+        _ column: TableColumn?
+    ) throws -> StoreValue {
+        guard let object = record.object(forKey: name) else { return .null }
+        let value = try value(object, name)
+        guard let column else { return value }
+        switch (column.form, value) {
+        case (.real, .integer(let number)): return .real(Double(number))
+        case (.integer, .real(let number)), (.boolean, .real(let number)):
+            guard let whole = Int64(exactly: number) else {
+                throw UnmappableValue(column, found: "the field's value \(number)")
+            }
+            return .integer(whole)
+        default: return value
+        }
+    }
+
+    private static func value(_ object: Any, _ name: String) throws -> StoreValue {
+        switch object {
+        case let text as String: return .text(text)
+        case let date as Date:
+            return .date(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded()))
+        case let data as Data: return .bytes(data)
+        case let reference as CKRecord.Reference: return .reference(reference.recordID.recordName)
+        case let asset as CKAsset:
+            guard let file = asset.fileURL,
+                let data = try? Data(contentsOf: file, options: .mappedIfSafe)
+            else {
+                throw UnreadableAsset(description: "the asset of the field '\(name)' has no file")
+            }
+            return .asset(AssetDigest(data))
+        case let location as CLLocation:
+            return .location(
+                latitude: location.coordinate.latitude,
+                longitude: location.coordinate.longitude
+            )
+        case let number as NSNumber:
+            switch UInt8(bitPattern: number.objCType.pointee) {
+            case UInt8(ascii: "f"), UInt8(ascii: "d"): return .real(number.doubleValue)
+            default: return .integer(number.int64Value)
+            }
+        case let values as [Any]: return .list(try values.map { try value($0, name) })
+        default:
+            throw UnreadableAsset(
+                description: "the field '\(name)' holds a \(type(of: object)), which no field is"
+            )
+        }
+    }
+
+    /// A field of a record that the store cannot read.
+    struct UnreadableAsset: Error, CustomStringConvertible {
+        var description: String
+    }
+}

@@ -1,0 +1,281 @@
+import CloudKit
+import Foundation
+import GRDB
+
+/// Makes the next batch from the outbox, and notes what is on the way before it goes.
+///
+/// Parents come before children, and both before what closes a circle: a reference to a row that the
+/// server does not have yet and cannot get first is left for the next round.
+struct BatchBuilder {
+    let database: Database
+    let mapping: RowMapping
+    let zoneID: CKRecordZone.ID
+    /// Where assets are put before they are sent.
+    let folder: URL
+
+    private let rows: RowStore
+    private let clock: StoreClock
+
+    /// How many parents of parents a row may bring into its batch, which may grow by so many.
+    private static let depthLimit = 40
+
+    private enum Visit {
+        case underWay
+        case done
+    }
+
+    private var visits: [RowKey: Visit] = [:]
+    private var batch = OutgoingBatch()
+
+    init(_ database: Database, _ mapping: RowMapping, zoneID: CKRecordZone.ID, folder: URL) throws {
+        self.database = database
+        self.mapping = mapping
+        self.zoneID = zoneID
+        self.folder = folder
+        rows = RowStore(database: database, mapping: mapping)
+        clock = try StoreClock(database)
+    }
+
+    private var catalog: TableCatalog { mapping.catalog }
+
+    /// The next batch.
+    ///
+    /// - Parameters:
+    ///   - limit: The most records in it.
+    ///   - attempted: The versions that were sent in this round already.
+    /// - Returns: The batch; an empty one when there is nothing more.
+    /// - Throws: An error of the database.
+    mutating func next(limit: Int, except attempted: Set<Int64>) throws -> OutgoingBatch {
+        var deletions: [OutboxEntry] = []
+        var last: Int64 = 0
+        while batch.saves.count < limit {
+            let entries = try OutboxEntry.fetchAll(
+                database,
+                where: "problem IS NULL AND version > \(last)",
+                limit: limit
+            )
+            guard let newest = entries.last?.version else { break }
+            last = newest
+            for entry in entries where !attempted.contains(entry.version) {
+                if entry.isDeleted {
+                    deletions.append(entry)
+                } else if batch.saves.count < limit {
+                    try visit(entry, attempted, depth: 0)
+                }
+            }
+            if deletions.count >= limit { break }
+        }
+        for entry in deletions where batch.saves.count + batch.deletions.count < limit {
+            try addDeletion(entry)
+        }
+        return batch
+    }
+
+    // MARK: Saves
+
+    /// Adds an entry after the rows that it refers to.
+    private mutating func visit(
+        _ entry: OutboxEntry,
+        _ attempted: Set<Int64>,
+        depth: Int
+    ) throws {
+        guard visits[entry.key] == nil, let table = catalog[entry.key.table] else { return }
+        visits[entry.key] = .underWay
+        defer { visits[entry.key] = .done }
+        guard let row = try rows.row(entry.key, table) else { return try vanish(entry) }
+        var open: Set<String> = []
+        for parent in try parents(of: row, table) {
+            guard parent.key != entry.key, try !isOnServer(parent.key) else { continue }
+            guard let parentEntry = try OutboxEntry.fetch(database, parent.key) else { continue }
+            if visits[parent.key] == nil, parentEntry.problem == nil, depth < Self.depthLimit,
+                !attempted.contains(parentEntry.version)
+            {
+                try visit(parentEntry, attempted, depth: depth + 1)
+            }
+            if batch.entries[try name(parent.key)] == nil { open.insert(parent.field) }
+        }
+        // A row that needs a parent which cannot be sent waits for it.
+        if open.contains(where: { table.byField[$0]?.isNotNull ?? true }),
+            !isCircle(of: try parents(of: row, table))
+        {
+            return
+        }
+        try addSave(entry, row, table, leavingOut: open)
+    }
+
+    /// Whether one of the parents is being visited, so that waiting for it would never end.
+    private func isCircle(of parents: [(field: String, key: RowKey)]) -> Bool {
+        parents.contains { visits[$0.key] == .underWay }
+    }
+
+    private func name(_ key: RowKey) throws -> String {
+        guard let table = catalog[key.table] else { return "" }
+        return try key.recordName(table)
+    }
+
+    private func isOnServer(_ key: RowKey) throws -> Bool {
+        try KnownRecord.fetch(database, name: try name(key))?.system != nil
+    }
+
+    private func parents(
+        of row: Row,
+        _ table: TableSchema
+    ) throws -> [(field: String, key: RowKey)] {
+        try table.columns.compactMap { column in
+            guard let name = column.target, let target = catalog[name],
+                case .reference(let recordName) = try mapping.value(row[column.name], column),
+                let key = RowKey(recordName: recordName, target)
+            else { return nil }
+            return (column.field, key)
+        }
+    }
+
+    /// A row that is gone without a trace in the outbox: it was deleted where no trigger fires.
+    private func vanish(_ entry: OutboxEntry) throws {
+        var deleted = entry
+        deleted.isDeleted = true
+        deleted.changed = [:]
+        try deleted.save(database)
+    }
+
+    private mutating func addSave(
+        _ entry: OutboxEntry,
+        _ row: Row,
+        _ table: TableSchema,
+        leavingOut open: Set<String>
+    ) throws {
+        let name: String
+        let fields: [String: StoreValue]
+        do {
+            name = try entry.key.recordName(table)
+            fields = try mapping.fields(row, table)
+            try Self.check(fields, table)
+        } catch {
+            return try setAside(entry, "\(error)")
+        }
+        var known =
+            try KnownRecord.fetch(database, name: name)
+            ?? KnownRecord(name: name, key: entry.key, type: table.recordType)
+        known.key = entry.key
+        let base = try known.baseFields()
+        if let sent = try known.sentFields(), let version = known.sentVersion {
+            // What was sent and never answered goes again as it was, so that it counts once.
+            return try add(known, entry, sent, version, base, fields, row, table)
+        }
+        var changes: [String: StoreValue] = [:]
+        for (field, value) in fields where !open.contains(field) {
+            let isChanged = entry.changed[field] != nil && value != base[field] ?? .null
+            let isNew = known.system == nil && !value.isNull
+            if isChanged || isNew { changes[field] = value }
+        }
+        guard !changes.isEmpty || known.system == nil else {
+            if open.isEmpty { try entry.clear(database) }
+            return
+        }
+        let version = try StoreClock.tick(database)
+        changes[RecordStamp.field] = .text(stamp(base, entry, changes, version).text)
+        known.sent = FieldCoding.data(changes)
+        known.sentVersion = version
+        known.sentEntry = entry.version
+        try known.save(database)
+        try add(known, entry, changes, version, base, fields, row, table)
+    }
+
+    /// The record's stamp: all versions that it had, this one, and the times of the changes.
+    private func stamp(
+        _ base: [String: StoreValue],
+        _ entry: OutboxEntry,
+        _ changes: [String: StoreValue],
+        _ version: Int64
+    ) -> RecordStamp {
+        var stamp = RecordStamp(fields: base)
+        stamp.versions[clock.device] = version
+        for field in changes.keys {
+            var time = clock.edit(entry.changed[field] ?? entry.since)
+            // An edit of a version comes after it, whatever the clocks say.
+            if let before = stamp.times[field], before.microseconds >= time.microseconds {
+                time.microseconds = before.microseconds + 1
+            }
+            stamp.times[field] = time
+        }
+        return stamp
+    }
+
+    private mutating func add(
+        _ known: KnownRecord,
+        _ entry: OutboxEntry,
+        _ changes: [String: StoreValue],
+        _ version: Int64,
+        _ base: [String: StoreValue],
+        _ fields: [String: StoreValue],
+        _ row: Row,
+        _ table: TableSchema
+    ) throws {
+        let record =
+            known.system.flatMap(RecordArchive.record)
+            ?? CKRecord(
+                recordType: table.recordType,
+                recordID: CKRecord.ID(recordName: known.name, zoneID: zoneID)
+            )
+        var outgoing = OutgoingRecord(name: known.name, record: record)
+        var files: [String: URL] = [:]
+        var sent = changes
+        for (field, value) in changes {
+            guard case .asset = value, let column = table.byField[field] else { continue }
+            // The bytes have changed since: the newer edit sends them.
+            guard fields[field] == value, let data: Data = row[column.name] else {
+                sent[field] = nil
+                continue
+            }
+            let file = folder.appending(path: "\(version)-\(field)")
+            try data.write(to: file)
+            files[field] = file
+            outgoing.files.append(file)
+        }
+        if known.system == nil {
+            mapping.write(base.filter { table.byField[$0.key] == nil }, to: record, nil)
+        }
+        mapping.write(sent, to: record, table, files: files)
+        batch.saves.append(outgoing)
+        batch.entries[known.name] = entry
+    }
+
+    private static func check(_ fields: [String: StoreValue], _ table: TableSchema) throws {
+        for (field, value) in fields {
+            guard let number = value.number, !number.isFinite, let column = table.byField[field]
+            else { continue }
+            throw UnmappableValue(column, found: "\(number)")
+        }
+    }
+
+    private func setAside(_ entry: OutboxEntry, _ problem: String) throws {
+        try OutboxEntry.setAside(
+            database,
+            entry.key,
+            version: entry.version,
+            "The row '\(entry.key.text)' of the table '\(entry.key.table)': \(problem)"
+        )
+    }
+
+    // MARK: Deletions
+
+    private mutating func addDeletion(_ entry: OutboxEntry) throws {
+        guard let table = catalog[entry.key.table] else { return }
+        let name: String
+        do {
+            name = try entry.key.recordName(table)
+        } catch {
+            // A row whose record has no name was never sent.
+            return try entry.clear(database)
+        }
+        guard let known = try KnownRecord.fetch(database, name: name),
+            known.system != nil || known.sentVersion != nil
+        else {
+            // Inserted and deleted before it was sent: the server never hears of it.
+            try KnownRecord.fetch(database, name: name)?.delete(database)
+            return try entry.clear(database)
+        }
+        batch.deletions.append((name, known.tag))
+        batch.entries[name] = entry
+    }
+}

@@ -1,0 +1,42 @@
+public import CloudKit
+
+extension CloudStore {
+    /// What happens to the rows when the zone is gone from the server.
+    public enum ZoneLoss: Hashable, Sendable {
+        /// Rows that the server had are deleted here; those with unsent edits stay, and are sent
+        /// into a new zone.
+        case deleteSynced
+        /// All rows stay, and are sent into a new zone.
+        case upload
+        /// All rows stay, and nothing is sent until the app decides.
+        case wait
+    }
+
+    /// What a store does apart from its tables.
+    public struct Configuration: Sendable {
+        /// The zone of the records.
+        public var zoneName = "CloudKitStore"
+        /// The subscription that tells of other devices' changes; nil for the engine's own.
+        public var subscriptionID: CKSubscription.ID?
+        /// Whether the store syncs by itself: after each save, and when the server tells of changes.
+        public var syncsAutomatically = true
+        /// Says whether there is a connection; asked before each sync and each batch.
+        public var isConnected: @Sendable () -> Bool = { true }
+        /// When another device deleted the zone.
+        public var whenZoneIsDeleted = ZoneLoss.deleteSynced
+        /// When the user deleted the app's data in the settings.
+        public var whenZoneIsPurged = ZoneLoss.wait
+        /// When the user reset the encrypted data.
+        public var whenEncryptedDataIsReset = ZoneLoss.upload
+        /// The most records in one request.
+        public var batchLimit = 200
+        /// Hears of every event, after the store has handled it.
+        public var onEvent: @Sendable (StoreEvent) -> Void = { _ in }
+
+        /// A mistake that a test puts in.
+        package var defect: StoreDefect?
+
+        /// Makes a configuration with the defaults.
+        public init() {}
+    }
+}

@@ -1,0 +1,103 @@
+import CloudKit
+import Foundation
+import GRDB
+import Synchronization
+
+extension CloudStore {
+    /// What waits, and why.
+    ///
+    /// - Throws: An error of the database.
+    public var status: StoreStatus {
+        get async throws {
+            let obstacle = try await obstacle()
+            return try await file.writer.read { database in
+                var status = StoreStatus(
+                    obstacle: obstacle,
+                    waitingToSend: try OutboxEntry.count(database, where: "problem IS NULL"),
+                    waitingToShow: 0,
+                    setAside: []
+                )
+                status.oldestChange = Self.date(
+                    try Int64.fetchOne(database, sql: "SELECT min(since) FROM cloudkit_outbox")
+                )
+                status.lastSync = Self.date(
+                    try Int64.fetchOne(database, sql: "SELECT lastSync FROM cloudkit_control")
+                )
+                status.waitingToShow =
+                    try Int.fetchOne(
+                        database,
+                        sql: "SELECT count(*) FROM cloudkit_record WHERE waiting IS NOT NULL"
+                    ) ?? 0
+                status.setAside = try Row.fetchAll(
+                    database,
+                    sql: """
+                        SELECT tbl, key, problem FROM cloudkit_outbox WHERE problem IS NOT NULL
+                        UNION ALL
+                        SELECT tbl, key, problem FROM cloudkit_record WHERE problem IS NOT NULL
+                        ORDER BY tbl, key
+                        """
+                ).map { .init(table: $0["tbl"], key: $0["key"], reason: $0["problem"]) }
+                return status
+            }
+        }
+    }
+
+    private func obstacle() async throws -> StoreStatus.Obstacle? {
+        let (isPaused, failure, isOverQuota) = state.withLock { state in
+            (
+                state.isPaused, state.lastFailure,
+                state.delegate?.state.withLock { $0.isOverQuota } ?? false
+            )
+        }
+        switch try await file.control().blocked {
+        case .noAccount: return .noAccount
+        case .accountSwitched: return .accountSwitched
+        case .purged: return .purged
+        case .zoneDestroyed: return .zoneDestroyed
+        case nil: break
+        }
+        if isPaused || !configuration.isConnected() { return .paused }
+        if isOverQuota { return .quotaExceeded }
+        return failure.map { .failed($0) }
+    }
+
+    static func date(_ microseconds: Int64?) -> Date? {
+        microseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000_000) }
+    }
+
+    /// Where a row stands.
+    ///
+    /// - Parameters:
+    ///   - key: The row's key: the value as text, bytes in hexadecimal, several columns as a JSON
+    ///     array.
+    ///   - table: The table's name.
+    /// - Returns: Where it stands.
+    /// - Throws: A ``CloudStoreError`` for a table that is not synced, or an error of the database.
+    public func state(of key: String, in table: String) async throws -> RowState {
+        let schema = try schema(table)
+        let key = RowKey(table: table, text: key)
+        let name = try key.recordName(schema)
+        return try await file.writer.read { database in
+            let known = try KnownRecord.fetch(database, name: name)
+            if let entry = try OutboxEntry.fetch(database, key) {
+                if let problem = entry.problem { return .setAside(reason: problem) }
+                return .waitingToSend(since: Self.date(entry.since) ?? .distantPast)
+            }
+            guard let known else { return .unknown }
+            if let problem = known.problem { return .setAside(reason: problem) }
+            if let parent = known.waiting { return .waitingForParent(recordName: parent) }
+            return .synced
+        }
+    }
+
+    func schema(_ table: String) throws -> TableSchema {
+        guard let schema = file.catalog[table] else {
+            throw CloudStoreError(
+                .noSuchTable,
+                "The table '\(table)' is not synced; the synced ones are "
+                    + file.catalog.tables.map(\.name).joined(separator: ", ")
+            )
+        }
+        return schema
+    }
+}

@@ -1,0 +1,135 @@
+import CloudKit
+import Foundation
+import GRDB
+import Synchronization
+
+extension CloudStore {
+    /// The most rounds of one sync; each but the last brings the outbox further.
+    private static let roundLimit = 50
+
+    /// Fetches and sends everything, and says what was done.
+    ///
+    /// Returns at once when the app paused the store or there is no connection. Records that were
+    /// set aside are no error: the status lists them.
+    ///
+    /// - Returns: What was done.
+    /// - Throws: A `CKError` when the server cannot be reached or refuses everything; a
+    ///   ``CloudStoreError`` when the store waits for a decision of the app; an error of the
+    ///   database.
+    @discardableResult
+    public func sync() async throws -> SyncSummary {
+        guard !state.withLock({ $0.isPaused }), configuration.isConnected() else {
+            return SyncSummary()
+        }
+        try await retrySetAside()
+        do {
+            let engine = try await engine()
+            guard let delegate = state.withLock({ $0.delegate }) else { return SyncSummary() }
+            _ = delegate.takeSummary()
+            try await run(engine, delegate)
+            let summary = delegate.takeSummary()
+            if let failure = delegate.failure { throw failure }
+            try await file.writer.write { database in
+                try database.execute(
+                    sql: "UPDATE cloudkit_control SET lastSync = \(ControlTables.now)"
+                )
+            }
+            state.withLock { $0.lastFailure = nil }
+            configuration.onEvent(.finished(summary))
+            return summary
+        } catch let error as CKError {
+            state.withLock { $0.lastFailure = error.localizedDescription }
+            configuration.onEvent(.failed(error))
+            throw error
+        }
+    }
+
+    private func run(_ engine: CKSyncEngine, _ delegate: StoreDelegate) async throws {
+        try await engine.fetchChanges()
+        var before: [Int64] = []
+        for _ in 0..<Self.roundLimit {
+            try await checkBlocks(delegate)
+            delegate.state.withLock { $0.needsFetch = false }
+            do {
+                try await engine.sendChanges()
+            } catch let error as CKError where Self.isPerItem(error) {
+                // The delegate dealt with each of the failures; the next round sends again what
+                // should be sent again.
+            }
+            try await checkBlocks(delegate)
+            if let error = delegate.state.withLock({ $0.unanswered }) { throw error }
+            if delegate.state.withLock({ $0.needsFetch }) { try await engine.fetchChanges() }
+            let after = try await file.progress()
+            if after.first == 0 || after == before { return }
+            before = after
+        }
+    }
+
+    private func checkBlocks(_ delegate: StoreDelegate) async throws {
+        if let failure = delegate.failure { throw failure }
+        switch try await file.control().blocked {
+        case nil: return
+        case .noAccount:
+            throw CKError(
+                .notAuthenticated,
+                userInfo: [NSLocalizedDescriptionKey: "Nobody is signed in; the rows wait"]
+            )
+        case .accountSwitched:
+            throw CloudStoreError(
+                .blocked,
+                "Another user is signed in than the one whose rows these are; open another file "
+                    + "for that user, or call adoptAccount"
+            )
+        case .purged:
+            throw CloudStoreError(
+                .blocked,
+                "The user deleted the app's data on the server; the rows are still here, and "
+                    + "uploadEverything sends them again"
+            )
+        case .zoneDestroyed:
+            throw CloudStoreError(
+                .blocked,
+                "The zone was destroyed; uploadEverything makes it again"
+            )
+        }
+    }
+
+    /// Errors that concern items of a batch, which the delegate handles one by one.
+    private static func isPerItem(_ error: CKError) -> Bool {
+        switch error.code {
+        case .partialFailure, .serverRecordChanged, .unknownItem, .zoneNotFound, .userDeletedZone,
+            .batchRequestFailed, .limitExceeded, .quotaExceeded, .invalidArguments,
+            .referenceViolation, .permissionFailure, .constraintViolation, .serverRejectedRequest,
+            .assetFileNotFound, .assetFileModified:
+            true
+        default: false
+        }
+    }
+
+    /// Gives what was set aside another try, once for each sync that the app asks for.
+    private func retrySetAside() async throws {
+        try await file.writer.write { database in
+            try database.execute(
+                sql: "UPDATE cloudkit_outbox SET problem = NULL WHERE problem IS NOT NULL"
+            )
+        }
+    }
+
+    /// Syncs until nothing waits in either direction.
+    ///
+    /// - Throws: What ``sync()`` throws; a ``CloudStoreError`` with the code `unsettled` when
+    ///   something waits for someone else, such as a record that the server refuses.
+    public func settled() async throws {
+        try await sync()
+        let status = try await status
+        guard !status.isSettled else { return }
+        let reasons = status.setAside.map(\.reason).joined(separator: "; ")
+        throw CloudStoreError(
+            .unsettled,
+            "\(status.waitingToSend) rows wait to be sent, \(status.waitingToShow) records to be "
+                + "shown, \(status.setAside.count) were set aside"
+                + (reasons.isEmpty ? "" : ": \(reasons)")
+                + (status.obstacle.map { " (\($0))" } ?? "")
+        )
+    }
+}

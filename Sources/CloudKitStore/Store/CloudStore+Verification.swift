@@ -1,0 +1,146 @@
+import CloudKit
+import Foundation
+import GRDB
+
+extension CloudStore {
+    /// Compares names and versions of all records with the server's, and all rows with the versions
+    /// that the server acknowledged.
+    ///
+    /// Changes that wait to be sent are no difference. Sync first, so that what others did meanwhile
+    /// is none either.
+    ///
+    /// - Parameter repairs: Whether to set right what differs: records are fetched again, and rows
+    ///   with unnoted edits are sent.
+    /// - Returns: What differed.
+    /// - Throws: A `CKError`, or an error of the database.
+    public func verify(repairing repairs: Bool = false) async throws -> Verification {
+        let server = try await serverTags()
+        let mapping = file.mapping
+        let result = try await file.writer.read { database in
+            try Self.compare(server, database, mapping)
+        }
+        guard repairs, !result.differences.isEmpty else { return result }
+        try await repair(result.differences)
+        return result
+    }
+
+    private func serverTags() async throws -> [String: String] {
+        var tags: [String: String] = [:]
+        var token: CKServerChangeToken?
+        while true {
+            let page:
+                (
+                    modificationResultsByID: [CKRecord.ID: Result<
+                        CKDatabase.RecordZoneChange.Modification, any Error
+                    >], deletions: [CKDatabase.RecordZoneChange.Deletion],
+                    changeToken: CKServerChangeToken, moreComing: Bool
+                )
+            do {
+                page = try await database.recordZoneChanges(
+                    inZoneWith: file.zoneID,
+                    since: token,
+                    desiredKeys: []
+                )
+            } catch let error as CKError where error.code == .zoneNotFound {
+                return [:]
+            }
+            for (id, result) in page.modificationResultsByID {
+                let record = try result.get().record
+                if !(record is CKShare) { tags[id.recordName] = record.recordChangeTag ?? "" }
+            }
+            for deletion in page.deletions { tags[deletion.recordID.recordName] = nil }
+            token = page.changeToken
+            if !page.moreComing { return tags }
+        }
+    }
+
+    private static func compare(
+        _ server: [String: String],
+        _ database: Database,
+        _ mapping: RowMapping
+    ) throws -> Verification {
+        let known = try KnownRecord.fetchAll(database, where: "system IS NOT NULL")
+        var result = Verification(compared: server.count)
+        let names = Set(known.map(\.name))
+        for name in server.keys.sorted() where !names.contains(name) {
+            result.differences.append(.init(kind: .unknownHere, recordName: name))
+        }
+        let rows = RowStore(database: database, mapping: mapping)
+        for record in known {
+            if let kind = try difference(record, server[record.name], rows) {
+                result.differences.append(.init(kind: kind, recordName: record.name))
+            }
+        }
+        return result
+    }
+
+    private static func difference(
+        _ known: KnownRecord,
+        _ tag: String?,
+        _ rows: RowStore
+    ) throws -> Verification.Difference.Kind? {
+        guard let tag else { return .missingOnServer }
+        if tag != known.tag { return .otherVersion }
+        guard let key = known.key, let table = rows.mapping.catalog[key.table],
+            known.waiting == nil, known.problem == nil
+        else { return nil }
+        let entry = try OutboxEntry.fetch(rows.database, key)
+        if entry?.isDeleted == true { return nil }
+        guard let row = try rows.row(key, table) else { return .missingHere }
+        let (base, fields) = (try known.baseFields(), try rows.mapping.fields(row, table))
+        for (field, value) in fields where entry?.changed[field] == nil {
+            // A field that the server never had leaves the column's default.
+            guard let expected = base[field], value != expected else { continue }
+            if value.isNull, case .asset = expected { continue }
+            return .unnotedEdit
+        }
+        return nil
+    }
+
+    private func repair(_ differences: [Verification.Difference]) async throws {
+        let named = Dictionary(grouping: differences, by: \.kind).mapValues { $0.map(\.recordName) }
+        let mapping = file.mapping
+        let fetched = (named[.unknownHere] ?? []) + (named[.otherVersion] ?? [])
+        let gone = named[.missingOnServer] ?? []
+        let (edited, missing) = (named[.unnotedEdit] ?? [], named[.missingHere] ?? [])
+        var records: [RemoteRecord] = []
+        for start in stride(from: 0, to: fetched.count, by: configuration.batchLimit) {
+            let part = fetched[start..<min(start + configuration.batchLimit, fetched.count)]
+            let ids = part.map { CKRecord.ID(recordName: $0, zoneID: file.zoneID) }
+            let found = try await database.records(for: ids)
+            records += ids.compactMap { id in
+                guard case .success(let record) = found[id] else { return nil }
+                return RemoteRecord(record, mapping)
+            }
+        }
+        let arrived = records
+        let changes = try await file.apply { database, mapping in
+            var applier = try ChangeApplier(database, mapping)
+            try applier.apply(arrived)
+            try applier.delete(gone)
+            try applier.place(try missing.compactMap { try applier.candidate($0) })
+            try applier.retryHidden()
+            try applier.finishDeletions()
+            let rows = RowStore(database: database, mapping: mapping)
+            for name in edited { try Self.noteEdit(name, rows) }
+            return applier.changes
+        }
+        publish(changes)
+    }
+
+    /// Puts what differs from the known version into the outbox.
+    private static func noteEdit(_ name: String, _ rows: RowStore) throws {
+        guard let known = try KnownRecord.fetch(rows.database, name: name), let key = known.key,
+            let table = rows.mapping.catalog[key.table], let row = try rows.row(key, table)
+        else { return }
+        let now = try StoreClock.tick(rows.database)
+        let base = try known.baseFields()
+        var entry =
+            try OutboxEntry.fetch(rows.database, key)
+            ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: now)
+        for (field, value) in try rows.mapping.fields(row, table)
+        where base[field] != nil && base[field] != value { entry.changed[field] = now }
+        entry.version = now
+        try entry.save(rows.database)
+    }
+}

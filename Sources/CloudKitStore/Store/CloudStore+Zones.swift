@@ -1,0 +1,73 @@
+import CloudKit
+import GRDB
+import Synchronization
+
+extension CloudStore {
+    /// Deletes the zone, with all records, from the server.
+    ///
+    /// The rows stay, and nothing is sent until ``uploadEverything()``.
+    ///
+    /// - Throws: A `CKError`, or an error of the database.
+    public func destroyZone() async throws {
+        await stop()
+        try await file.set("blocked", StoreFile.Block.zoneDestroyed.rawValue)
+        _ = try await database.modifyRecordZones(saving: [], deleting: [file.zoneID])
+        let file = file
+        try await file.writer.write { database in
+            try file.forgetServer(database)
+            try database.execute(sql: "UPDATE cloudkit_control SET zoneIsSaved = 0, engine = NULL")
+        }
+    }
+
+    /// Sends all rows again, into a new zone if need be: after the user deleted the app's data, or
+    /// the app destroyed the zone.
+    ///
+    /// - Throws: An error of the database.
+    public func uploadEverything() async throws {
+        await stop()
+        let file = file
+        try await file.writer.write { database in
+            try file.forgetServer(database)
+            try file.addEverything(database)
+            try database.execute(
+                sql: """
+                    UPDATE cloudkit_control SET zoneIsSaved = 0, engine = NULL, blocked =
+                        CASE WHEN blocked IN ('purged', 'zoneDestroyed') THEN NULL ELSE blocked END
+                    """
+            )
+        }
+        try await start()
+    }
+
+    /// Gives the rows to the user who is signed in now: all are sent into that user's database.
+    ///
+    /// - Throws: A `CKError` when nobody is signed in, or an error of the database.
+    public func adoptAccount() async throws {
+        await stop()
+        let file = file
+        try await file.writer.write { database in
+            try file.forgetServer(database)
+            try file.addEverything(database)
+            try database.execute(
+                sql: """
+                    UPDATE cloudkit_control SET zoneIsSaved = 0, engine = NULL, account = NULL,
+                        blocked = NULL
+                    """
+            )
+        }
+        try await start()
+    }
+
+    /// Fetches everything from the beginning.
+    ///
+    /// Unsent edits stay, and rows that were deleted elsewhere are found.
+    ///
+    /// - Throws: An error of the database.
+    public func refetchEverything() async throws {
+        await stop()
+        try await file.writer.write { database in
+            try database.execute(sql: "UPDATE cloudkit_control SET engine = NULL, sweeps = 1")
+        }
+        try await start()
+    }
+}

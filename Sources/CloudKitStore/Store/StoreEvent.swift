@@ -1,0 +1,23 @@
+public import CloudKit
+
+/// What happens to a store, for apps that want to know or to show it.
+public enum StoreEvent: Sendable {
+    /// A fetch or a send has begun.
+    case started
+    /// A sync that the app asked for is done.
+    case finished(SyncSummary)
+    /// A sync that the app asked for failed.
+    case failed(CKError)
+    /// A user signed in, the one whose rows these are or the first one.
+    case signedIn
+    /// The user signed out. The rows stay, and nothing is sent.
+    case signedOut
+    /// Another user signed in. The rows stay, and nothing is sent.
+    case switchedAccounts
+    /// The zone is gone from the server.
+    case zoneLost(CKDatabase.DatabaseChange.Deletion.Reason)
+    /// The user's storage is full. The changes stay, and are tried again with the next sync.
+    case quotaExceeded
+    /// A row or record was set aside.
+    case setAside(reason: String)
+}

@@ -1,0 +1,74 @@
+import CloudKit
+import GRDB
+
+extension StoreDelegate {
+    func accountChanged(
+        _ change: CKSyncEngine.Event.AccountChange.ChangeType,
+        _ engine: CKSyncEngine
+    ) async throws {
+        let owner = try await file.control().account
+        switch change {
+        case .signIn(let user), .switchAccounts(_, let user):
+            guard owner == nil || owner == user.recordName else {
+                try await file.set("blocked", StoreFile.Block.accountSwitched.rawValue)
+                configuration.onEvent(.switchedAccounts)
+                return
+            }
+            try await signedIn(user, engine)
+        case .signOut:
+            try await file.set("blocked", StoreFile.Block.noAccount.rawValue)
+            configuration.onEvent(.signedOut)
+        @unknown default: break
+        }
+    }
+
+    private func signedIn(_ user: CKRecord.ID, _ engine: CKSyncEngine) async throws {
+        try await file.writer.write { database in
+            // What blocked for want of the account blocks no more.
+            try database.execute(
+                sql: """
+                    UPDATE cloudkit_control SET account = ?, blocked =
+                        CASE WHEN blocked IN (?, ?) THEN NULL ELSE blocked END
+                    """,
+                arguments: [
+                    user.recordName, StoreFile.Block.noAccount.rawValue,
+                    StoreFile.Block.accountSwitched.rawValue,
+                ]
+            )
+        }
+        try await addZone(engine)
+        configuration.onEvent(.signedIn)
+    }
+
+    /// Has the zone made, unless it is known to be there or may not be.
+    func addZone(_ engine: CKSyncEngine) async throws {
+        let control = try await file.control()
+        guard !control.zoneIsSaved, control.blocked == nil, control.account != nil else { return }
+        engine.state.add(
+            pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: file.zoneID))]
+        )
+    }
+
+    /// The zone is gone; nil when nobody said why.
+    func zoneDeleted(
+        _ reason: CKDatabase.DatabaseChange.Deletion.Reason?,
+        _ engine: CKSyncEngine
+    ) async throws {
+        // A zone that this device destroyed is nobody else's news, and one that was never there
+        // was not lost.
+        let control = try await file.control()
+        guard control.blocked != .zoneDestroyed else { return }
+        if reason != nil || control.zoneIsSaved {
+            let loss =
+                switch reason {
+                case .deleted: configuration.whenZoneIsDeleted
+                case .purged: configuration.whenZoneIsPurged
+                case .encryptedDataReset: configuration.whenEncryptedDataIsReset
+                case nil: CloudStore.ZoneLoss.upload
+                }
+            took(try await file.loseZone(loss))
+            if let reason { configuration.onEvent(.zoneLost(reason)) }
+        }
+        try await addZone(engine)
+    }
+}

@@ -1,0 +1,92 @@
+import CloudKit
+import Foundation
+import GRDB
+
+/// The store's file: everything that outlives the process, behind calls that are one transaction.
+struct StoreFile: Sendable {
+    /// What the control table says.
+    struct Control: Sendable {
+        var engine: Data?
+        var account: String?
+        var zoneIsSaved: Bool
+        var blocked: Block?
+        var lastSync: Int64?
+    }
+
+    /// What waits for a decision of the app.
+    enum Block: String, Sendable {
+        case noAccount
+        case accountSwitched
+        case purged
+        case zoneDestroyed
+    }
+
+    let writer: any DatabaseWriter
+    let mapping: RowMapping
+    let zoneID: CKRecordZone.ID
+
+    var catalog: TableCatalog { mapping.catalog }
+
+    func control() async throws -> Control {
+        try await writer.read { database in
+            guard
+                let row = try Row.fetchOne(database, sql: "SELECT * FROM cloudkit_control")
+            else { throw CloudStoreError(.unreadableFile, "The table cloudkit_control is empty") }
+            return Control(
+                engine: row["engine"],
+                account: row["account"],
+                zoneIsSaved: row["zoneIsSaved"],
+                blocked: (row["blocked"] as String?).flatMap(Block.init),
+                lastSync: row["lastSync"]
+            )
+        }
+    }
+
+    /// Sets a column of the control table.
+    func set(_ column: String, _ value: (any DatabaseValueConvertible & Sendable)?) async throws {
+        try await writer.write { database in
+            try database.execute(
+                sql: "UPDATE cloudkit_control SET \(column) = ?",
+                arguments: [value]
+            )
+        }
+    }
+
+    /// Runs a closure whose writes are the server's, in one transaction.
+    func apply<Value: Sendable>(
+        _ body: @escaping @Sendable (Database, RowMapping) throws -> Value
+    ) async throws -> Value {
+        try await writer.write { database in
+            try ControlTables.applying(database) { try body(database, mapping) }
+        }
+    }
+
+    /// Whether there is anything that can be sent.
+    func hasChanges() async throws -> Bool {
+        try await writer.read { database in
+            try Bool.fetchOne(
+                database,
+                sql: "SELECT EXISTS (SELECT 1 FROM cloudkit_outbox WHERE problem IS NULL)"
+            ) ?? false
+        }
+    }
+
+    /// What is different when something was sent or learned.
+    func progress() async throws -> [Int64] {
+        try await writer.read { database in
+            let row = try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT count(*) AS entries, total(version) AS versions, total(length(changed))
+                        AS fields, (SELECT count(*) FROM cloudkit_record) AS records
+                    FROM cloudkit_outbox WHERE problem IS NULL
+                    """
+            )
+            guard let row else { return [] }
+            return [
+                row["entries"], Int64(row["versions"] as Double), Int64(row["fields"] as Double),
+                row["records"],
+            ]
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// What a column's values are, and so what kind of field holds them.
+///
+/// The store reads the form off a column's declared type. Declare one where the type says too
+/// little: a text column that holds JSON, a number that is a date.
+public enum ColumnForm: Hashable, Sendable {
+    /// Whole numbers, as an integer field.
+    case integer
+    /// True and false, as an integer field.
+    case boolean
+    /// Floating-point numbers, as a double field.
+    case real
+    /// Text, as a string field.
+    case text
+    /// Bytes, as a bytes field.
+    case bytes
+    /// Dates as GRDB stores them, `YYYY-MM-DD HH:MM:SS.SSS` in UTC, as a date field.
+    case date
+    /// Dates as seconds since 1970, as a date field with whole milliseconds.
+    case secondsSince1970
+    /// Identifiers of 16 bytes, as a string field in the usual notation.
+    case uuid
+    /// Decimal numbers, as a string field, so that no digit is lost.
+    case decimal
+    /// A JSON array of strings, or of numbers, as a list field.
+    case list
+    /// A JSON object with `latitude` and `longitude`, as a location field.
+    case location
+    /// Bytes, as an asset. Columns under ``SyncedTable/assets`` have this form.
+    case asset
+
+    /// The form that a column's declared type says; nil when it says none.
+    ///
+    /// Names are those of SQLite's documentation and of GRDB's column types.
+    init?(declaredType: String) {
+        let type = declaredType.uppercased()
+        let name = type.prefix { $0 != "(" }.split(separator: " ").joined(separator: " ")
+        switch name {
+        case "": return nil
+        case "BOOLEAN", "BOOL": self = .boolean
+        case "DATE", "DATETIME", "TIMESTAMP": self = .date
+        case "UUID": self = .uuid
+        case "DECIMAL", "NUMERIC": self = .decimal
+        case "JSON", "JSONTEXT": self = .text
+        case _ where name.contains("INT"): self = .integer
+        case _ where ["CHAR", "CLOB", "TEXT"].contains(where: name.contains): self = .text
+        case _ where name.contains("BLOB"): self = .bytes
+        case _ where ["REAL", "FLOA", "DOUB"].contains(where: name.contains): self = .real
+        default: return nil
+        }
+    }
+}

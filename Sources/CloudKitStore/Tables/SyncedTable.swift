@@ -1,0 +1,93 @@
+/// A table that a store keeps in sync, and how.
+///
+/// ```swift
+/// let tables: [SyncedTable] = [
+///     .table("department"),
+///     .table("employee", fieldRules: ["visits": .counter], encrypted: ["salary"]),
+/// ]
+/// ```
+///
+/// Columns, keys and foreign keys come from the live schema; only what the schema does not say is
+/// declared here.
+public struct SyncedTable: Sendable {
+    /// The table's name in the database.
+    public var name: String
+
+    /// The type of its records; the table's name unless given.
+    public var recordType: String
+
+    /// What decides between two edits of one field.
+    public var rule: MergeRule
+
+    /// Rules of single columns, before ``rule``.
+    public var fieldRules: [String: MergeRule]
+
+    /// What happens to a row that one device deleted while another edited it.
+    public var deletion: DeletionRule
+
+    /// The columns whose bytes are sent as assets, and when they are downloaded.
+    public var assets: [String: AssetDownload]
+
+    /// The columns whose values are encrypted.
+    public var encrypted: Set<String>
+
+    /// The columns that never leave the device.
+    public var localOnly: Set<String>
+
+    /// The forms of columns whose declared type does not say enough.
+    public var forms: [String: ColumnForm]
+
+    /// The fields of columns that are named otherwise than their field.
+    ///
+    /// A column that was renamed keeps its field by an entry here, so that older versions of the
+    /// app and this one go on sharing it.
+    public var fields: [String: String]
+
+    /// Whether the app gives out integer keys that mean the same row on every device.
+    public var assignsIntegerKeys: Bool
+
+    /// Declares a table.
+    ///
+    /// - Parameters:
+    ///   - name: The table's name in the database.
+    ///   - recordType: The type of its records; the table's name unless given.
+    ///   - rule: What decides between two edits of one field.
+    ///   - fieldRules: Rules of single columns, before `rule`.
+    ///   - deletion: What happens to a row that one device deleted while another edited it.
+    ///   - assets: The columns whose bytes are sent as assets, and when they are downloaded.
+    ///   - encrypted: The columns whose values are encrypted.
+    ///   - localOnly: The columns that never leave the device.
+    ///   - forms: The forms of columns whose declared type does not say enough.
+    ///   - fields: The fields of columns that are named otherwise than their field.
+    ///   - assignsIntegerKeys: Whether the app gives out integer keys that mean the same row on
+    ///     every device. SQLite's own numbering gives one number to different rows on different
+    ///     devices, so it is refused otherwise.
+    /// - Returns: The declaration.
+    public static func table(
+        _ name: String,
+        recordType: String? = nil,
+        rule: MergeRule = .laterEdit,
+        fieldRules: [String: MergeRule] = [:],
+        deletion: DeletionRule = .editWins,
+        assets: [String: AssetDownload] = [:],
+        encrypted: Set<String> = [],
+        localOnly: Set<String> = [],
+        forms: [String: ColumnForm] = [:],
+        fields: [String: String] = [:],
+        assignsIntegerKeys: Bool = false
+    ) -> SyncedTable {
+        SyncedTable(
+            name: name,
+            recordType: recordType ?? name,
+            rule: rule,
+            fieldRules: fieldRules,
+            deletion: deletion,
+            assets: assets,
+            encrypted: encrypted,
+            localOnly: localOnly,
+            forms: forms,
+            fields: fields,
+            assignsIntegerKeys: assignsIntegerKeys
+        )
+    }
+}

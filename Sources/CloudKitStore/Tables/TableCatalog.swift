@@ -1,0 +1,81 @@
+import GRDB
+
+/// The synced tables, read from the live schema and checked.
+struct TableCatalog: Sendable {
+    /// The tables, parents before children where no circle prevents it.
+    let tables: [TableSchema]
+    private let byName: [String: TableSchema]
+    private let byType: [String: TableSchema]
+    private let ranks: [String: Int]
+    private let foreignKeysByParent: [String: [(child: String, key: ForeignKey)]]
+
+    init(_ unordered: [TableSchema]) {
+        tables = Self.ordered(unordered)
+        byName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
+        byType = Dictionary(tables.map { ($0.recordType, $0) }) { first, _ in first }
+        ranks = Dictionary(tables.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        var children: [String: [(child: String, key: ForeignKey)]] = [:]
+        for table in tables {
+            for key in table.foreignKeys {
+                children[key.parent, default: []].append((table.name, key))
+            }
+        }
+        foreignKeysByParent = children
+    }
+
+    /// Reads the tables of a database.
+    ///
+    /// - Throws: A ``CloudStoreError`` for the first table that cannot be synced as declared.
+    init(reading database: Database, _ declarations: [SyncedTable]) throws {
+        var seen: Set<String> = []
+        var types: Set<String> = []
+        for declaration in declarations {
+            guard seen.insert(declaration.name.lowercased()).inserted else {
+                throw CloudStoreError(
+                    .duplicateName,
+                    "The table '\(declaration.name)' is declared twice; declare it once"
+                )
+            }
+            guard types.insert(declaration.recordType).inserted else {
+                throw CloudStoreError(
+                    .duplicateName,
+                    "Two tables have the record type '\(declaration.recordType)'; give '"
+                        + "\(declaration.name)' another recordType"
+                )
+            }
+        }
+        let readers = try declarations.map { try TableReader(database, $0) }
+        self.init(try readers.map { try $0.schema(among: readers) })
+    }
+
+    subscript(name: String) -> TableSchema? { byName[name] }
+
+    func table(ofType type: String) -> TableSchema? { byType[type] }
+
+    /// The table's place in the order of tables, parents first.
+    func rank(_ name: String) -> Int { ranks[name] ?? tables.count }
+
+    /// The foreign keys that lead to a table.
+    func foreignKeys(to parent: String) -> [(child: String, key: ForeignKey)] {
+        foreignKeysByParent[parent] ?? []
+    }
+
+    /// Parents before children; tables of a circle in the order of their declaration.
+    private static func ordered(_ tables: [TableSchema]) -> [TableSchema] {
+        var rest = tables
+        var ordered: [TableSchema] = []
+        var placed: Set<String> = []
+        while !rest.isEmpty {
+            let next =
+                rest.firstIndex { table in
+                    table.foreignKeys.allSatisfy {
+                        $0.parent == table.name || placed.contains($0.parent)
+                    }
+                } ?? 0
+            let table = rest.remove(at: next)
+            placed.insert(table.name)
+            ordered.append(table)
+        }
+        return ordered
+    }
+}

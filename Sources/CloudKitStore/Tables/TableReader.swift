@@ -1,0 +1,243 @@
+import GRDB
+
+/// Reads one table from the live schema, and says what keeps it from being synced.
+struct TableReader {
+    private struct Column {
+        var name: String
+        var type: String
+        var isNotNull: Bool
+        var hasDefault: Bool
+        /// The place in the key, from 1; 0 for other columns.
+        var keyPlace: Int
+    }
+
+    private let declaration: SyncedTable
+    private let table: TableSchema
+    private let foreignKeys: [ForeignKey]
+
+    init(_ database: Database, _ declaration: SyncedTable) throws {
+        self.declaration = declaration
+        let name = declaration.name
+        guard try database.tableExists(name) else {
+            throw CloudStoreError(
+                .noSuchTable,
+                "The database has no table '\(name)'; create it in a migration before the store "
+                    + "is made"
+            )
+        }
+        if let problem = FieldNames.problem(declaration.recordType) {
+            throw CloudStoreError(
+                .invalidName,
+                "The record type '\(declaration.recordType)' of the table '\(name)' \(problem); "
+                    + "declare another with recordType"
+            )
+        }
+        let columns = try Self.columns(of: name, database)
+        try Self.checkNames(declaration, columns.map(\.name))
+        try Self.checkKey(declaration, columns, database)
+        let synced = try columns.filter { !declaration.localOnly.contains($0.name) }
+            .map { try Self.column($0, declaration) }
+        try Self.checkFields(declaration, synced)
+        let key = columns.filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace }
+        table = TableSchema(
+            declaration: declaration,
+            columns: synced,
+            keyColumns: key.compactMap { key in synced.first { $0.name == key.name } }
+        )
+        foreignKeys = try Self.foreignKeys(of: name, database)
+    }
+
+    /// The table, with its foreign keys among those that are synced.
+    func schema(among readers: [TableReader]) throws -> TableSchema {
+        var columns = table.columns
+        var synced: [ForeignKey] = []
+        for foreignKey in foreignKeys {
+            let isLocal = foreignKey.columns.contains(where: declaration.localOnly.contains)
+            guard !isLocal else { continue }
+            guard let parent = readers.first(where: { $0.isNamed(foreignKey.parent) }) else {
+                throw CloudStoreError(
+                    .unsyncedReference,
+                    "The column '\(foreignKey.columns.joined(separator: ", "))' of the table '"
+                        + "\(declaration.name)' refers to '\(foreignKey.parent)', which is not "
+                        + "synced; list that table too, or declare the column localOnly"
+                )
+            }
+            var key = foreignKey
+            key.parent = parent.declaration.name
+            let parentKey = parent.table.keyColumns.map(\.name)
+            if key.parentColumns.isEmpty { key.parentColumns = parentKey }
+            synced.append(key)
+            guard key.columns.count == 1, key.parentColumns == parentKey,
+                let place = columns.firstIndex(where: { $0.name == key.columns[0] })
+            else { continue }
+            columns[place].target = key.parent
+        }
+        return table.with(columns: columns, foreignKeys: synced)
+    }
+
+    private func isNamed(_ name: String) -> Bool {
+        declaration.name.lowercased() == name.lowercased()
+    }
+
+    // MARK: Reading
+
+    private static func columns(of table: String, _ database: Database) throws -> [Column] {
+        try Row.fetchAll(database, sql: "PRAGMA table_xinfo(\(table.quoted))").compactMap { row in
+            // Generated columns follow from others.
+            guard (row["hidden"] as Int? ?? 0) == 0 else { return nil }
+            return Column(
+                name: row["name"],
+                type: row["type"] ?? "",
+                isNotNull: row["notnull"],
+                hasDefault: !(row["dflt_value"] as DatabaseValue).isNull,
+                keyPlace: row["pk"]
+            )
+        }
+    }
+
+    private static func foreignKeys(
+        of table: String,
+        _ database: Database
+    ) throws -> [ForeignKey] {
+        var keys: [Int: ForeignKey] = [:]
+        let rows = try Row.fetchAll(database, sql: "PRAGMA foreign_key_list(\(table.quoted))")
+        for row in rows {
+            let id: Int = row["id"]
+            let deletion = ForeignKey.Deletion(rawValue: row["on_delete"]) ?? .noAction
+            var key =
+                keys[id]
+                ?? ForeignKey(
+                    columns: [],
+                    parent: row["table"],
+                    parentColumns: [],
+                    deletion: deletion
+                )
+            key.columns.append(row["from"])
+            if let column: String = row["to"] { key.parentColumns.append(column) }
+            keys[id] = key
+        }
+        return keys.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    private static func column(_ column: Column, _ declaration: SyncedTable) throws -> TableColumn {
+        let download = declaration.assets[column.name]
+        let declared = download == nil ? declaration.forms[column.name] : .asset
+        guard let form = declared ?? ColumnForm(declaredType: column.type) else {
+            throw CloudStoreError(
+                .unmappableColumn,
+                "The column '\(column.name)' of the table '\(declaration.name)' has the type '"
+                    + "\(column.type)', which does not say what it holds; declare it under forms, "
+                    + "or as localOnly"
+            )
+        }
+        return TableColumn(
+            name: column.name,
+            field: declaration.fields[column.name] ?? column.name,
+            form: form,
+            isKey: column.keyPlace > 0,
+            isNotNull: column.isNotNull,
+            hasDefault: column.hasDefault,
+            isEncrypted: declaration.encrypted.contains(column.name),
+            download: form == .asset ? download ?? .withRow : nil
+        )
+    }
+}
+
+// MARK: Checks
+
+extension TableReader {
+    private static func checkKey(
+        _ declaration: SyncedTable,
+        _ columns: [Column],
+        _ database: Database
+    ) throws {
+        let key = columns.filter { $0.keyPlace > 0 }
+        let table = declaration.name
+        guard !key.isEmpty else {
+            throw CloudStoreError(
+                .unusableKey,
+                "The table '\(table)' has no primary key, so its rows have no name on other "
+                    + "devices; give it one, such as id TEXT PRIMARY KEY NOT NULL with a UUID"
+            )
+        }
+        if let column = key.first(where: { declaration.localOnly.contains($0.name) }) {
+            throw CloudStoreError(
+                .unusableKey,
+                "The key column '\(column.name)' of the table '\(table)' cannot be localOnly"
+            )
+        }
+        if let column = key.first(where: {
+            [.real, .asset, .list, .location, .date, .secondsSince1970]
+                .contains(declaration.forms[$0.name] ?? ColumnForm(declaredType: $0.type))
+        }) {
+            throw CloudStoreError(
+                .unusableKey,
+                "The key column '\(column.name)' of the table '\(table)' has the type '"
+                    + "\(column.type)'; keys are text, integers, UUIDs or bytes"
+            )
+        }
+        guard key.count == 1, key[0].type.uppercased() == "INTEGER",
+            !declaration.assignsIntegerKeys
+        else { return }
+        throw CloudStoreError(
+            .unusableKey,
+            "SQLite numbers the rows of the table '\(table)' itself, so two devices give one key to "
+                + "different rows; use a key such as id TEXT PRIMARY KEY NOT NULL with a UUID, or "
+                + "declare assignsIntegerKeys when the app gives out the numbers"
+        )
+    }
+
+    private static func checkNames(_ declaration: SyncedTable, _ columns: [String]) throws {
+        let known = Set(columns)
+        let named = [
+            ("fieldRules", Array(declaration.fieldRules.keys)),
+            ("assets", Array(declaration.assets.keys)),
+            ("encrypted", Array(declaration.encrypted)),
+            ("localOnly", Array(declaration.localOnly)),
+            ("forms", Array(declaration.forms.keys)),
+            ("fields", Array(declaration.fields.keys)),
+        ]
+        for (place, names) in named {
+            guard let name = names.sorted().first(where: { !known.contains($0) }) else { continue }
+            throw CloudStoreError(
+                .noSuchColumn,
+                "The table '\(declaration.name)' has no column '\(name)', which \(place) names; "
+                    + "its columns are \(columns.joined(separator: ", "))"
+            )
+        }
+    }
+
+    private static func checkFields(_ declaration: SyncedTable, _ columns: [TableColumn]) throws {
+        var seen: Set<String> = []
+        for column in columns {
+            let place = "the column '\(column.name)' of the table '\(declaration.name)'"
+            if let problem = FieldNames.problem(column.field) {
+                throw CloudStoreError(
+                    .invalidName,
+                    "The field '\(column.field)' of \(place) \(problem); declare another under "
+                        + "fields"
+                )
+            }
+            if FieldNames.isReserved(column.field) {
+                throw CloudStoreError(
+                    .invalidName,
+                    "The field '\(column.field)' of \(place) is one that every record has; declare "
+                        + "another under fields"
+                )
+            }
+            guard seen.insert(column.field).inserted else {
+                throw CloudStoreError(
+                    .duplicateName,
+                    "The field '\(column.field)' of \(place) is also another column's; declare "
+                        + "another under fields"
+                )
+            }
+            if column.isKey, column.isEncrypted {
+                throw CloudStoreError(
+                    .unusableKey,
+                    "\(place) cannot be encrypted: it is in the record's name"
+                )
+            }
+        }
+    }
+}

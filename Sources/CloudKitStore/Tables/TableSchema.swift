@@ -1,0 +1,53 @@
+/// A synced table: its columns, keys and rules.
+struct TableSchema: Sendable {
+    var declaration: SyncedTable
+    /// The columns that are synced, in the order of the table.
+    var columns: [TableColumn]
+    /// The columns of the key, in the order of the key.
+    var keyColumns: [TableColumn]
+    var foreignKeys: [ForeignKey] = []
+
+    var name: String { declaration.name }
+    var recordType: String { declaration.recordType }
+
+    /// The columns by field.
+    let byField: [String: TableColumn]
+
+    init(declaration: SyncedTable, columns: [TableColumn], keyColumns: [TableColumn]) {
+        self.declaration = declaration
+        self.columns = columns
+        self.keyColumns = keyColumns
+        byField = Dictionary(columns.map { ($0.field, $0) }) { first, _ in first }
+    }
+
+    /// The table as it is after its columns are known better.
+    func with(columns: [TableColumn], foreignKeys: [ForeignKey]) -> TableSchema {
+        var table = TableSchema(
+            declaration: declaration,
+            columns: columns,
+            keyColumns: keyColumns.map { key in columns.first { $0.name == key.name } ?? key }
+        )
+        table.foreignKeys = foreignKeys
+        return table
+    }
+
+    func column(_ name: String) -> TableColumn? { columns.first { $0.name == name } }
+
+    func rule(ofField field: String) -> MergeRule {
+        guard let column = byField[field] else { return declaration.rule }
+        return declaration.fieldRules[column.name] ?? declaration.rule
+    }
+
+    /// What the columns and their fields are, to notice an upgrade.
+    var fingerprint: String {
+        columns.map { "\($0.name)=\($0.field):\($0.form)" }.sorted().joined(separator: " ")
+    }
+}
+
+extension String {
+    /// The name as SQL has it.
+    var quoted: String { "\"" + replacing("\"", with: "\"\"") + "\"" }
+
+    /// The text as SQL has it.
+    var literal: String { "'" + replacing("'", with: "''") + "'" }
+}

@@ -1,0 +1,110 @@
+import GRDB
+
+/// The tables that the store keeps beside the app's, in the same file, under one prefix.
+enum ControlTables {
+    /// The version of these tables; a file of a newer version is left alone.
+    static let version = 1
+
+    /// The wall clock in microseconds, or what a test says it is.
+    static let now =
+        "coalesce(wall, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) * 1000"
+
+    private static let sql = """
+        CREATE TABLE cloudkit_control (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            version INTEGER NOT NULL,
+            device TEXT NOT NULL,
+            clock INTEGER NOT NULL DEFAULT 0,
+            wall INTEGER,
+            shift INTEGER NOT NULL DEFAULT 0,
+            applying INTEGER NOT NULL DEFAULT 0,
+            engine BLOB,
+            account TEXT,
+            zoneIsSaved INTEGER NOT NULL DEFAULT 0,
+            blocked TEXT,
+            session INTEGER NOT NULL DEFAULT 0,
+            sweeps INTEGER NOT NULL DEFAULT 0,
+            lastSync INTEGER
+        );
+        CREATE TABLE cloudkit_table (
+            name TEXT PRIMARY KEY,
+            fingerprint TEXT NOT NULL
+        ) WITHOUT ROWID;
+        CREATE TABLE cloudkit_outbox (
+            tbl TEXT NOT NULL,
+            key TEXT NOT NULL,
+            deleted INTEGER NOT NULL,
+            changed TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            since INTEGER NOT NULL,
+            problem TEXT,
+            PRIMARY KEY (tbl, key)
+        );
+        CREATE TABLE cloudkit_record (
+            name TEXT PRIMARY KEY,
+            tbl TEXT,
+            key TEXT,
+            type TEXT NOT NULL,
+            tag TEXT,
+            system BLOB,
+            base BLOB NOT NULL,
+            sent BLOB,
+            sentVersion INTEGER,
+            sentEntry INTEGER,
+            waiting TEXT,
+            goes INTEGER NOT NULL DEFAULT 0,
+            problem TEXT,
+            session INTEGER NOT NULL DEFAULT 0
+        );
+        CREATE INDEX cloudkit_record_waiting ON cloudkit_record (waiting) WHERE waiting IS NOT NULL;
+        CREATE INDEX cloudkit_record_goes ON cloudkit_record (goes) WHERE goes <> 0;
+        CREATE INDEX cloudkit_record_problem ON cloudkit_record (problem) WHERE problem IS NOT NULL;
+        CREATE INDEX cloudkit_record_sent ON cloudkit_record (sentVersion)
+            WHERE sentVersion IS NOT NULL;
+        CREATE INDEX cloudkit_record_unknown ON cloudkit_record (type) WHERE tbl IS NULL;
+        CREATE INDEX cloudkit_outbox_version ON cloudkit_outbox (version);
+        CREATE TABLE cloudkit_journal (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            time INTEGER NOT NULL,
+            tbl TEXT NOT NULL,
+            key TEXT NOT NULL,
+            rule TEXT NOT NULL,
+            side TEXT NOT NULL,
+            lost BLOB NOT NULL,
+            kept BLOB
+        );
+        """
+
+    /// Makes the tables where they are missing.
+    ///
+    /// - Throws: A ``CloudStoreError`` when they are of a version that this code does not know.
+    static func install(in database: Database, device: String) throws {
+        guard try database.tableExists("cloudkit_control") else {
+            try database.execute(sql: sql)
+            try database.execute(
+                sql: "INSERT INTO cloudkit_control (id, version, device) VALUES (1, ?, ?)",
+                arguments: [version, device]
+            )
+            return
+        }
+        let found = try Int.fetchOne(database, sql: "SELECT version FROM cloudkit_control")
+        guard let found, found <= version else {
+            throw CloudStoreError(
+                .unreadableFile,
+                "The file's control tables have the version \(found.map(String.init) ?? "none"), "
+                    + "this code knows \(version); update the app"
+            )
+        }
+        // A process that ended while it applied changes rolled its transaction back, so that the
+        // flag is clear; a file that was edited by hand may say otherwise.
+        try database.execute(sql: "UPDATE cloudkit_control SET applying = 0 WHERE applying <> 0")
+    }
+
+    /// Runs a closure whose writes are the server's: the triggers let them pass.
+    static func applying<Value>(_ database: Database, _ body: () throws -> Value) throws -> Value {
+        try database.execute(sql: "UPDATE cloudkit_control SET applying = 1")
+        let value = try body()
+        try database.execute(sql: "UPDATE cloudkit_control SET applying = 0")
+        return value
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import GRDB
+
+/// A row's changes that the server has not acknowledged.
+struct OutboxEntry {
+    var key: RowKey
+    /// Whether the row was deleted; otherwise it was inserted or updated.
+    var isDeleted: Bool
+    /// The fields that changed, and when, in this device's own time.
+    var changed: [String: Int64]
+    /// Grows with every change, so that an acknowledgement clears what was sent and no more.
+    var version: Int64
+    /// The time of the oldest change.
+    var since: Int64
+    /// Why the entry was set aside.
+    var problem: String?
+
+    private init(_ row: Row) throws {
+        key = RowKey(table: row["tbl"], text: row["key"])
+        isDeleted = row["deleted"]
+        changed = try JSONDecoder().decode([String: Int64].self, from: row["changed"])
+        version = row["version"]
+        since = row["since"]
+        problem = row["problem"]
+    }
+
+    static func fetch(_ database: Database, _ key: RowKey) throws -> OutboxEntry? {
+        let statement = try database.cachedStatement(
+            sql: "SELECT * FROM cloudkit_outbox WHERE tbl = ? AND key = ?"
+        )
+        return try Row.fetchOne(statement, arguments: [key.table, key.text]).map(OutboxEntry.init)
+    }
+
+    /// The entries that a condition selects, oldest version first.
+    static func fetchAll(
+        _ database: Database,
+        where condition: String = "true",
+        limit: Int = .max
+    ) throws -> [OutboxEntry] {
+        try Row.fetchAll(
+            database,
+            sql: "SELECT * FROM cloudkit_outbox WHERE \(condition) ORDER BY version LIMIT ?",
+            arguments: [limit]
+        ).map(OutboxEntry.init)
+    }
+
+    static func count(_ database: Database, where condition: String = "true") throws -> Int {
+        try Int.fetchOne(database, sql: "SELECT count(*) FROM cloudkit_outbox WHERE \(condition)")
+            ?? 0
+    }
+
+    /// Writes the entry as it is now.
+    func save(_ database: Database) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        try database.execute(
+            sql: """
+                INSERT OR REPLACE INTO cloudkit_outbox
+                    (tbl, key, deleted, changed, version, since, problem)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                key.table, key.text, isDeleted,
+                String(decoding: try encoder.encode(changed), as: UTF8.self), version, since,
+                problem,
+            ]
+        )
+    }
+
+    /// Removes the entry, unless it has changed since.
+    func clear(_ database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM cloudkit_outbox WHERE tbl = ? AND key = ? AND version = ?",
+            arguments: [key.table, key.text, version]
+        )
+    }
+
+    /// Sets the entry aside with a reason, unless it has changed since.
+    static func setAside(
+        _ database: Database,
+        _ key: RowKey,
+        version: Int64,
+        _ problem: String
+    ) throws {
+        try database.execute(
+            sql: "UPDATE cloudkit_outbox SET problem = ? WHERE tbl = ? AND key = ? AND version = ?",
+            arguments: [problem, key.table, key.text, version]
+        )
+    }
+
+    init(key: RowKey, isDeleted: Bool, changed: [String: Int64], version: Int64) {
+        self.key = key
+        self.isDeleted = isDeleted
+        self.changed = changed
+        self.version = version
+        since = version
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import GRDB
+
+/// Brings outbox and rows together after something happened that no trigger saw: a table that is new
+/// to the store, one that a migration made anew, columns that came with an upgrade.
+struct Reconciliation {
+    let database: Database
+    let mapping: RowMapping
+
+    init(_ database: Database, _ mapping: RowMapping) {
+        self.database = database
+        self.mapping = mapping
+    }
+
+    /// Installs triggers and takes in what changed since the store was last open.
+    ///
+    /// - Returns: The rows that were filled with what had been kept for them.
+    func run() throws -> [RowChange] {
+        var changes: [RowChange] = []
+        let known = Dictionary(
+            uniqueKeysWithValues: try Row.fetchAll(database, sql: "SELECT * FROM cloudkit_table")
+                .map { ($0["name"] as String, $0["fingerprint"] as String) }
+        )
+        for table in mapping.catalog.tables {
+            let hadTriggers = try !TrackingTriggers(table).install(in: database)
+            if let fingerprint = known[table.name] {
+                if fingerprint != table.fingerprint { changes += try fill(table, fingerprint) }
+                if !hadTriggers { changes += try compare(table) }
+            } else {
+                try add(table, at: StoreClock.tick(database))
+            }
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO cloudkit_table (name, fingerprint) VALUES (?, ?)",
+                arguments: [table.name, table.fingerprint]
+            )
+        }
+        for name in known.keys.sorted() where mapping.catalog[name] == nil {
+            try TrackingTriggers.remove(from: name, in: database)
+            try database.execute(
+                sql: "DELETE FROM cloudkit_table WHERE name = ?",
+                arguments: [name]
+            )
+        }
+        return changes + (try fillNewTypes())
+    }
+
+    /// Puts the rows that the server does not have, and that do not wait already, into the outbox.
+    func add(_ table: TableSchema, at now: Int64) throws {
+        let fields = TrackingTriggers.object(table.columns.map { "\($0.field.literal), ?2" })
+        let key = RowKey.sql(table, of: table.name.quoted)
+        try database.execute(
+            sql: """
+                INSERT INTO cloudkit_outbox (tbl, key, deleted, changed, version, since)
+                SELECT ?1, \(key), 0, \(fields),
+                    ?2 + row_number() OVER (), ?2 FROM \(table.name.quoted)
+                WHERE \(key) NOT IN (SELECT key FROM cloudkit_record
+                    WHERE tbl = ?1 AND system IS NOT NULL)
+                ON CONFLICT (tbl, key) DO NOTHING
+                """,
+            arguments: [table.name, now]
+        )
+        // Versions are unique in the file.
+        try database.execute(
+            sql: """
+                UPDATE cloudkit_control SET clock =
+                    max(clock, coalesce((SELECT max(version) FROM cloudkit_outbox), 0))
+                """
+        )
+    }
+
+    // MARK: Upgrades
+
+    /// Fills columns that are new from what the server had sent for them.
+    private func fill(_ table: TableSchema, _ fingerprint: String) throws -> [RowChange] {
+        let before = Set(fingerprint.split(separator: " ").map(String.init))
+        let fields = table.columns.filter { !before.contains("\($0.name)=\($0.field):\($0.form)") }
+            .map(\.field)
+        guard !fields.isEmpty else { return [] }
+        return try write(table) { base, _, entry in
+            base.filter { fields.contains($0.key) && entry?.changed[$0.key] == nil }
+        }
+    }
+
+    /// Makes rows of records whose type was unknown.
+    private func fillNewTypes() throws -> [RowChange] {
+        var applier = try ChangeApplier(database, mapping)
+        return try ControlTables.applying(database) {
+            for table in mapping.catalog.tables {
+                let records = try KnownRecord.fetchAll(
+                    database,
+                    where: "tbl IS NULL AND type = ?",
+                    arguments: [table.recordType]
+                )
+                for record in records where RowKey(recordName: record.name, table) != nil {
+                    let remote = try RemoteRecord(kept: record)
+                    try record.delete(database)
+                    try applier.apply([remote])
+                }
+            }
+            try applier.retryHidden()
+            return applier.changes
+        }
+    }
+
+    /// Compares rows with what the server had last: the triggers were missing for a while.
+    ///
+    /// Rows that differ are edits. Rows that are missing come back: a table that was made anew is no
+    /// wish to delete everything everywhere.
+    private func compare(_ table: TableSchema) throws -> [RowChange] {
+        try add(table, at: StoreClock.tick(database))
+        var edits: [OutboxEntry] = []
+        let changes = try write(table) { base, fields, entry in
+            guard let fields, var edit = entry else { return base }
+            let differing = fields.filter { $0.value != base[$0.key] ?? .null }.keys
+                .filter { !isUndownloaded($0, fields, table) && edit.changed[$0] == nil }
+            if !differing.isEmpty {
+                for field in differing { edit.changed[field] = Self.unknownTime }
+                edits.append(edit)
+            }
+            return [:]
+        }
+        for edit in edits {
+            let now = try StoreClock.tick(database)
+            var entry = edit
+            entry.changed = edit.changed.mapValues { $0 == Self.unknownTime ? now : $0 }
+            entry.version = now
+            if edit.version == 0 { entry.since = now }
+            try entry.save(database)
+        }
+        return changes
+    }
+
+    private static let unknownTime: Int64 = -1
+
+    private func isUndownloaded(
+        _ field: String,
+        _ fields: [String: StoreValue],
+        _ table: TableSchema
+    ) -> Bool {
+        table.byField[field]?.form == .asset && fields[field]?.isNull ?? true
+    }
+
+    /// Writes into rows what a closure makes of the server's version, the row and its edits.
+    private func write(
+        _ table: TableSchema,
+        _ body: (
+            _ base: [String: StoreValue], _ fields: [String: StoreValue]?, _ entry: OutboxEntry?
+        ) throws -> [String: StoreValue]
+    ) throws -> [RowChange] {
+        let rows = RowStore(database: database, mapping: mapping)
+        var changes: [RowChange] = []
+        try ControlTables.applying(database) {
+            let records = try KnownRecord.fetchAll(
+                database,
+                where: "tbl = ? AND system IS NOT NULL AND waiting IS NULL AND problem IS NULL",
+                arguments: [table.name]
+            )
+            for record in records {
+                guard let key = record.key else { continue }
+                let existing = try rows.row(key, table)
+                let entry =
+                    try OutboxEntry.fetch(database, key)
+                    ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: 0)
+                guard !entry.isDeleted else { continue }
+                let fields = try existing.map { try mapping.fields($0, table) }
+                let base = try record.baseFields().filter { table.byField[$0.key] != nil }
+                let values = try body(base, fields, entry)
+                guard !values.isEmpty else { continue }
+                let kind = try rows.write(values, key, table, over: existing, files: [:])
+                if let kind { changes.append(RowChange(kind, key)) }
+            }
+        }
+        return changes
+    }
+}

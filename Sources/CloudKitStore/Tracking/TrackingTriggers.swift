@@ -1,0 +1,164 @@
+import GRDB
+
+/// The triggers that see every write to a synced table, whoever makes it, and keep it in the outbox
+/// within the writer's own transaction.
+///
+/// They live in the file, so that other processes and plain SQL fire them too.
+struct TrackingTriggers {
+    private let table: TableSchema
+
+    init(_ table: TableSchema) {
+        self.table = table
+    }
+
+    private enum Kind: String, CaseIterable {
+        case insert
+        case update
+        case rekey
+        case delete
+    }
+
+    private static let isOurs = "(SELECT applying FROM cloudkit_control) = 0"
+    private static let tick =
+        "UPDATE cloudkit_control SET clock = max(clock + 1, \(ControlTables.now));"
+
+    private func name(_ kind: Kind) -> String { "cloudkit_\(kind.rawValue)_\(table.name)" }
+
+    /// Installs the triggers, and says whether they had been missing or different.
+    @discardableResult
+    func install(in database: Database) throws -> Bool {
+        var hasChanged = false
+        for kind in Kind.allCases {
+            let sql = sql(kind)
+            let found = try String.fetchOne(
+                database,
+                sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?",
+                arguments: [name(kind)]
+            )
+            guard found != sql else { continue }
+            hasChanged = true
+            try database.execute(sql: "DROP TRIGGER IF EXISTS \(name(kind).quoted)")
+            if let sql { try database.execute(sql: sql) }
+        }
+        return hasChanged
+    }
+
+    /// Removes the triggers of a table that is not synced any more.
+    static func remove(from table: String, in database: Database) throws {
+        for kind in Kind.allCases {
+            let name = "cloudkit_\(kind.rawValue)_\(table)"
+            try database.execute(sql: "DROP TRIGGER IF EXISTS \(name.quoted)")
+        }
+    }
+
+    // MARK: SQL
+
+    private func sql(_ kind: Kind) -> String? {
+        switch kind {
+        case .insert:
+            trigger(.insert, "AFTER INSERT", when: nil) {
+                [check("NEW"), Self.tick, save("NEW", table.columns.map(changed(always:)))]
+            }
+        case .update:
+            table.columns.isEmpty
+                ? nil
+                : trigger(
+                    .update,
+                    "AFTER UPDATE OF \(list(table.columns))",
+                    when: "\(sameKey) AND (\(table.columns.map(differs).joined(separator: " OR ")))"
+                ) {
+                    [Self.tick, save("NEW", table.columns.map(changed(if:)))]
+                }
+        case .rekey:
+            trigger(
+                .rekey,
+                "AFTER UPDATE OF \(list(table.keyColumns))",
+                when: "NOT (\(sameKey))"
+            ) {
+                [
+                    check("NEW"), Self.tick, delete("OLD"), Self.tick,
+                    save("NEW", table.columns.map(changed(always:))),
+                ]
+            }
+        case .delete:
+            trigger(.delete, "AFTER DELETE", when: nil) { [Self.tick, delete("OLD")] }
+        }
+    }
+
+    private func trigger(
+        _ kind: Kind,
+        _ event: String,
+        when condition: String?,
+        _ statements: () -> [String]
+    ) -> String {
+        let condition = condition.map { " AND " + $0 } ?? ""
+        let body = statements().filter { !$0.isEmpty }.joined(separator: "\n    ")
+        return """
+            CREATE TRIGGER \(name(kind).quoted) \(event) ON \(table.name.quoted)
+            WHEN \(Self.isOurs)\(condition) BEGIN
+                \(body)
+            END
+            """
+    }
+
+    private func list(_ columns: [TableColumn]) -> String {
+        columns.map(\.name.quoted).joined(separator: ", ")
+    }
+
+    /// Byte by byte: a column's collation may call two spellings equal.
+    private func differs(_ column: TableColumn) -> String {
+        "OLD.\(column.name.quoted) IS NOT NEW.\(column.name.quoted) COLLATE BINARY"
+    }
+
+    private var sameKey: String {
+        table.keyColumns.map {
+            "OLD.\($0.name.quoted) IS NEW.\($0.name.quoted) COLLATE BINARY"
+        }.joined(separator: " AND ")
+    }
+
+    private func changed(always column: TableColumn) -> String { "\(column.field.literal), clock" }
+
+    private func changed(if column: TableColumn) -> String {
+        "\(column.field.literal), CASE WHEN \(differs(column)) THEN clock END"
+    }
+
+    /// Refuses a row without a key, which SQLite allows.
+    private func check(_ row: String) -> String {
+        let columns = table.keyColumns.filter { !$0.isNotNull && $0.form != .integer }
+        guard !columns.isEmpty else { return "" }
+        let isNull = columns.map { "\(row).\($0.name.quoted) IS NULL" }.joined(separator: " OR ")
+        let message =
+            "CloudKitStore: a row of the table '\(table.name)' needs a value for its key "
+            + "'\(columns.map(\.name).joined(separator: ", "))'"
+        return "SELECT RAISE(ABORT, \(message.literal)) WHERE \(isNull);"
+    }
+
+    private func save(_ row: String, _ changes: [String]) -> String {
+        """
+        INSERT INTO cloudkit_outbox (tbl, key, deleted, changed, version, since)
+            SELECT \(table.name.literal), \(RowKey.sql(table, of: row)), 0,
+                \(Self.object(changes)), clock, clock
+            FROM cloudkit_control WHERE true
+            ON CONFLICT (tbl, key) DO UPDATE SET deleted = 0, version = excluded.version,
+                changed = json_patch(changed, excluded.changed), problem = NULL;
+        """
+    }
+
+    /// A JSON object without its nulls, made in parts: SQLite's functions take 127 arguments.
+    static func object(_ pairs: [String]) -> String {
+        stride(from: 0, to: pairs.count, by: 60).reduce("'{}'") { object, start in
+            let part = pairs[start..<min(start + 60, pairs.count)].joined(separator: ", ")
+            return "json_patch(\(object), json_object(\(part)))"
+        }
+    }
+
+    private func delete(_ row: String) -> String {
+        """
+        INSERT INTO cloudkit_outbox (tbl, key, deleted, changed, version, since)
+            SELECT \(table.name.literal), \(RowKey.sql(table, of: row)), 1, '{}', clock, clock
+            FROM cloudkit_control WHERE true
+            ON CONFLICT (tbl, key) DO UPDATE SET deleted = 1, version = excluded.version,
+                changed = excluded.changed, problem = NULL;
+        """
+    }
+}

@@ -1,0 +1,185 @@
+import Foundation
+
+/// Fields as bytes, for the control tables: small, quick, and the same for the same fields.
+enum FieldCoding {
+    /// Bytes that are no fields.
+    struct Unreadable: Error {}
+
+    private enum Tag {
+        static let null: UInt8 = 0
+        static let integer: UInt8 = 1
+        static let real: UInt8 = 2
+        static let text: UInt8 = 3
+        static let bytes: UInt8 = 4
+        static let date: UInt8 = 5
+        static let reference: UInt8 = 6
+        static let location: UInt8 = 7
+        static let list: UInt8 = 8
+        static let asset: UInt8 = 9
+    }
+
+    static func data(_ fields: [String: StoreValue]) -> Data {
+        var bytes: [UInt8] = []
+        append(UInt64(fields.count), to: &bytes)
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            append(name, to: &bytes)
+            append(value, to: &bytes)
+        }
+        return Data(bytes)
+    }
+
+    static func fields(_ data: Data) throws -> [String: StoreValue] {
+        var reader = Reader(bytes: Array(data))
+        var fields: [String: StoreValue] = [:]
+        for _ in 0..<(try reader.count()) {
+            let name = try reader.text()
+            fields[name] = try reader.value()
+        }
+        return fields
+    }
+
+    // MARK: Writing
+
+    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+        var rest = number
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    private static func append(_ number: Int64, to bytes: inout [UInt8]) {
+        append(UInt64(bitPattern: (number << 1) ^ (number >> 63)), to: &bytes)
+    }
+
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
+        append(UInt64(text.utf8.count), to: &bytes)
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    private static func append(_ number: Double, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: number.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    private static func append(_ value: StoreValue, to bytes: inout [UInt8]) {
+        switch value {
+        case .null: bytes.append(Tag.null)
+        case .integer(let number):
+            bytes.append(Tag.integer)
+            append(number, to: &bytes)
+        case .real(let number):
+            bytes.append(Tag.real)
+            append(number, to: &bytes)
+        case .text(let text):
+            bytes.append(Tag.text)
+            append(text, to: &bytes)
+        case .bytes(let data):
+            bytes.append(Tag.bytes)
+            append(UInt64(data.count), to: &bytes)
+            bytes.append(contentsOf: data)
+        case .date(let milliseconds):
+            bytes.append(Tag.date)
+            append(milliseconds, to: &bytes)
+        case .reference(let name):
+            bytes.append(Tag.reference)
+            append(name, to: &bytes)
+        case .location(let latitude, let longitude):
+            bytes.append(Tag.location)
+            append(latitude, to: &bytes)
+            append(longitude, to: &bytes)
+        case .list(let values):
+            bytes.append(Tag.list)
+            append(UInt64(values.count), to: &bytes)
+            for value in values { append(value, to: &bytes) }
+        case .asset(let asset):
+            bytes.append(Tag.asset)
+            append(asset.count, to: &bytes)
+            append(asset.digest, to: &bytes)
+        }
+    }
+
+    // MARK: Reading
+
+    private struct Reader {
+        /// How deep lists may be nested; CloudKit has none in another.
+        private static let depthLimit = 4
+
+        let bytes: [UInt8]
+        private var place = 0
+
+        init(bytes: [UInt8]) {
+            self.bytes = bytes
+        }
+
+        private mutating func byte() throws -> UInt8 {
+            guard place < bytes.count else { throw Unreadable() }
+            defer { place += 1 }
+            return bytes[place]
+        }
+
+        private mutating func unsigned() throws -> UInt64 {
+            var number: UInt64 = 0
+            var shift: UInt64 = 0
+            while true {
+                let next = try byte()
+                guard shift < 64 else { throw Unreadable() }
+                number |= UInt64(next & 0x7F) << shift
+                if next < 0x80 { return number }
+                shift += 7
+            }
+        }
+
+        private mutating func signed() throws -> Int64 {
+            let number = try unsigned()
+            return Int64(bitPattern: (number >> 1)) ^ -Int64(bitPattern: number & 1)
+        }
+
+        mutating func count() throws -> Int {
+            guard let count = Int(exactly: try unsigned()), count <= bytes.count - place else {
+                throw Unreadable()
+            }
+            return count
+        }
+
+        private mutating func slice() throws -> ArraySlice<UInt8> {
+            let count = try count()
+            defer { place += count }
+            return bytes[place..<place + count]
+        }
+
+        mutating func text() throws -> String { String(decoding: try slice(), as: UTF8.self) }
+
+        private mutating func double() throws -> Double {
+            guard bytes.count - place >= 8 else { throw Unreadable() }
+            var pattern: UInt64 = 0
+            for offset in 0..<8 { pattern |= UInt64(bytes[place + offset]) << (8 * offset) }
+            place += 8
+            return Double(bitPattern: pattern)
+        }
+
+        mutating func value(depth: Int = 0) throws -> StoreValue {
+            switch try byte() {
+            case Tag.null: return .null
+            case Tag.integer: return .integer(try signed())
+            case Tag.real: return .real(try double())
+            case Tag.text: return .text(try text())
+            case Tag.bytes: return .bytes(Data(try slice()))
+            case Tag.date: return .date(milliseconds: try signed())
+            case Tag.reference: return .reference(try text())
+            case Tag.location:
+                let latitude = try double()
+                return .location(latitude: latitude, longitude: try double())
+            case Tag.list:
+                guard depth < Self.depthLimit else { throw Unreadable() }
+                var values: [StoreValue] = []
+                for _ in 0..<(try count()) { values.append(try value(depth: depth + 1)) }
+                return .list(values)
+            case Tag.asset:
+                let count = try signed()
+                return .asset(AssetDigest(count: count, digest: try unsigned()))
+            default: throw Unreadable()
+            }
+        }
+    }
+}

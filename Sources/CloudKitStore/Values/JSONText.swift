@@ -1,0 +1,77 @@
+import Foundation
+
+/// The JSON of list columns, locations and composite keys.
+enum JSONText {
+    /// The elements of an array of strings and numbers; nil for any other text.
+    static func array(_ text: String) -> [StoreValue]? {
+        guard let elements = try? JSONDecoder().decode([Element].self, from: Data(text.utf8)) else {
+            return nil
+        }
+        return elements.map(\.value)
+    }
+
+    /// The latitude and longitude of an object; nil for any other text.
+    static func location(_ text: String) -> (latitude: Double, longitude: Double)? {
+        (try? JSONDecoder().decode(Location.self, from: Data(text.utf8)))
+            .map { ($0.latitude, $0.longitude) }
+    }
+
+    static func text(latitude: Double, longitude: Double) -> String {
+        "{\"latitude\":\(latitude),\"longitude\":\(longitude)}"
+    }
+
+    /// An array as text; nil when an element is no string or number.
+    static func text(_ elements: [StoreValue]) -> String? {
+        var parts: [String] = []
+        for element in elements {
+            switch element {
+            case .integer(let number): parts.append(String(number))
+            case .real(let number) where number.isFinite: parts.append("\(number)")
+            case .text(let text): parts.append(string(text))
+            default: return nil
+            }
+        }
+        return "[" + parts.joined(separator: ",") + "]"
+    }
+
+    /// A string, escaped exactly as SQLite's `json_array` does it.
+    static func string(_ text: String) -> String {
+        var json = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": json += "\\\""
+            case "\\": json += "\\\\"
+            case "\u{8}": json += "\\b"
+            case "\u{C}": json += "\\f"
+            case "\n": json += "\\n"
+            case "\r": json += "\\r"
+            case "\t": json += "\\t"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                json += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: json.unicodeScalars.append(scalar)
+            }
+        }
+        return json + "\""
+    }
+
+    private struct Location: Decodable {
+        var latitude: Double
+        var longitude: Double
+    }
+
+    private struct Element: Decodable {
+        let value: StoreValue
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(Int64.self) {
+                value = .integer(number)
+            } else if let number = try? container.decode(Double.self) {
+                value = .real(number)
+            } else {
+                value = .text(try container.decode(String.self))
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import GRDB
+
+/// A row's primary key, in the forms it travels in: as values, as the text of the outbox, and as a
+/// record name.
+struct RowKey: Hashable, Sendable {
+    /// The longest record name.
+    static let nameLimit = 255
+
+    var table: String
+    /// The key as the triggers write it: the value of a single column, a JSON array of several;
+    /// bytes in hexadecimal.
+    var text: String
+
+    init(table: String, text: String) {
+        self.table = table
+        self.text = text
+    }
+
+    /// The key in the record name of a table's record.
+    init?(recordName: String, _ table: TableSchema) {
+        let prefix = table.recordType + ":"
+        guard recordName.hasPrefix(prefix) else { return nil }
+        let parts = recordName.dropFirst(prefix.count)
+            .split(separator: ",", omittingEmptySubsequences: false)
+        guard parts.count == table.keyColumns.count else { return nil }
+        var components: [String] = []
+        for part in parts {
+            guard let component = Self.unescaped(part) else { return nil }
+            components.append(component)
+        }
+        self.init(components: components, table)
+    }
+
+    /// The key of components, one for each column.
+    init?(components: [String], _ table: TableSchema) {
+        for (component, column) in zip(components, table.keyColumns)
+        where Self.value(component, column) == nil {
+            return nil
+        }
+        self.table = table.name
+        text =
+            components.count == 1
+            ? components[0]
+            : "["
+                + zip(components, table.keyColumns).map { component, column in
+                    Self.isNumber(column) ? component : Self.json(component)
+                }.joined(separator: ",") + "]"
+    }
+
+    /// The SQL that makes the text of a row that a trigger calls by a name.
+    static func sql(_ table: TableSchema, of row: String) -> String {
+        let columns = table.keyColumns.map { column in
+            let value = "\(row).\(column.name.quoted)"
+            return isBytes(column) ? "hex(\(value))" : value
+        }
+        return columns.count == 1
+            ? "CAST(\(columns[0]) AS TEXT)" : "json_array(\(columns.joined(separator: ", ")))"
+    }
+
+    /// The components of the key, one for each column; nil for a text that is none.
+    func components(_ table: TableSchema) -> [String]? {
+        if table.keyColumns.count == 1 { return [text] }
+        guard let values = JSONText.array(text), values.count == table.keyColumns.count else {
+            return nil
+        }
+        return values.map { value in
+            switch value {
+            case .integer(let number): String(number)
+            case .text(let text): text
+            default: ""
+            }
+        }
+    }
+
+    /// The values of the key's columns; nil for a text that is none.
+    func values(_ table: TableSchema) -> [DatabaseValue]? {
+        guard let components = components(table) else { return nil }
+        var values: [DatabaseValue] = []
+        for (component, column) in zip(components, table.keyColumns) {
+            guard let value = Self.value(component, column) else { return nil }
+            values.append(value)
+        }
+        return values
+    }
+
+    /// The record's name.
+    ///
+    /// - Throws: A ``CloudStoreError`` when it would be longer than names may be.
+    func recordName(_ table: TableSchema) throws -> String {
+        let name =
+            table.recordType + ":"
+            + (components(table) ?? [text]).map(Self.escaped).joined(separator: ",")
+        guard name.utf8.count <= Self.nameLimit else {
+            throw CloudStoreError(
+                .invalidName,
+                "The key '\(text.prefix(40))…' of the table '\(table.name)' makes a record name of "
+                    + "\(name.utf8.count) characters; at most \(Self.nameLimit) are allowed, so "
+                    + "use a shorter key"
+            )
+        }
+        return name
+    }
+
+    // MARK: Components
+
+    private static func isBytes(_ column: TableColumn) -> Bool {
+        column.form == .bytes || column.form == .uuid
+    }
+
+    private static func isNumber(_ column: TableColumn) -> Bool {
+        column.form == .integer || column.form == .boolean
+    }
+
+    private static func value(_ component: String, _ column: TableColumn) -> DatabaseValue? {
+        if isNumber(column) { return Int64(component)?.databaseValue }
+        if isBytes(column) { return Hexadecimal.data(component)?.databaseValue }
+        return component.databaseValue
+    }
+
+    /// A JSON string as SQLite writes it.
+    private static func json(_ text: String) -> String {
+        JSONText.string(text)
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+            UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    private static func escaped(_ component: String) -> String {
+        var name = ""
+        for byte in component.utf8 {
+            if isPlain(byte) {
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                name += "%" + Hexadecimal.text([byte])
+            }
+        }
+        return name
+    }
+
+    private static func unescaped(_ part: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(part.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2,
+                let value = Hexadecimal.data(String(decoding: rest.prefix(2), as: UTF8.self))
+            else { return nil }
+            bytes += value
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,100 @@
+import CloudKitWebClient
+import Foundation
+import Synchronization
+
+/// A way into a cloud that does with a request what a test says.
+final class InterruptedTransport: Transport {
+    enum Fault: Sendable {
+        /// The request does not arrive.
+        case cut
+        /// The request arrives, its answer does not.
+        case lost
+        /// The service answers with an error for the whole request.
+        case refused(status: Int, code: String)
+    }
+
+    struct Script: Sendable {
+        /// What happens to the next request whose path ends so.
+        var faults: [(path: String, fault: Fault)] = []
+        /// Runs before a request whose path ends so is answered, once.
+        var before: [(path: String, body: @Sendable () async throws -> Void)] = []
+        /// The paths of the requests.
+        var paths: [String] = []
+        /// Changes the bodies of requests.
+        var rewrite: (@Sendable (_ path: String, _ answer: Data) -> Data)?
+    }
+
+    private let base: any Transport
+    let script: Mutex<Script>
+
+    init(_ base: any Transport, _ script: Script = Script()) {
+        self.base = base
+        self.script = Mutex(script)
+    }
+
+    func fail(_ path: String, _ fault: Fault) {
+        script.withLock { $0.faults.append((path, fault)) }
+    }
+
+    func before(_ path: String, _ body: @escaping @Sendable () async throws -> Void) {
+        script.withLock { $0.before.append((path, body)) }
+    }
+
+    var requestCount: Int { script.withLock { $0.paths.count } }
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        let path = request.url.split(separator: "?").first.map(String.init) ?? request.url
+        let (fault, body, rewrite) = script.withLock { script in
+            script.paths.append(path)
+            let fault = script.faults.firstIndex { path.hasSuffix($0.path) }
+                .map { script.faults.remove(at: $0).fault }
+            let body = script.before.firstIndex { path.hasSuffix($0.path) }
+                .map { script.before.remove(at: $0).body }
+            return (fault, body, script.rewrite)
+        }
+        try await body?()
+        switch fault {
+        case nil:
+            var response = try await base.send(request)
+            if let rewrite { response.body = rewrite(path, response.body) }
+            return response
+        case .cut: throw TransportError(.broken, message: "cut")
+        case .lost:
+            _ = try await base.send(request)
+            throw TransportError(.broken, message: "lost")
+        case .refused(let status, let code):
+            let body = #"{"serverErrorCode":"\#(code)","reason":"scripted","uuid":"u"}"#
+            return TransportResponse(status: status, body: Data(body.utf8))
+        }
+    }
+
+    func upload(
+        _ file: URL,
+        to url: String,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        try await base.upload(file, to: url, progress: progress)
+    }
+
+    func download(
+        _ url: String,
+        to file: URL,
+        progress: @escaping TransferProgress
+    ) async throws {
+        script.withLock { $0.paths.append(url) }
+        try await base.download(url, to: file, progress: progress)
+    }
+}
+
+/// Keeps the transport that a device was made with.
+final class TransportHolder: Sendable {
+    private let held = Mutex<InterruptedTransport?>(nil)
+
+    func wrap(_ base: any Transport) -> any Transport {
+        let transport = InterruptedTransport(base)
+        held.withLock { $0 = transport }
+        return transport
+    }
+
+    var transport: InterruptedTransport { held.withLock { $0! } }
+}
