@@ -123,7 +123,7 @@ struct ShareMessageTests {
 
     @Test("Subscriptions of all kinds are written, and read back as the same")
     func subscriptions() async throws {
-        let (container, transport) = device([:])
+        let (container, _) = device([:])
         let database = container.privateCloudDatabase
         let query = CKQuerySubscription(
             recordType: "Note",

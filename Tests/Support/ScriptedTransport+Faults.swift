@@ -13,18 +13,20 @@ extension ScriptedTransport {
         case throttled
     }
 
-    /// Makes a way to a service on which the first request of an endpoint meets a fault.
+    /// Makes a way to a service on which requests meet faults, each of them once: those of the next
+    /// request to its endpoint.
     public static func failing(
-        _ path: String,
-        _ fault: Fault,
+        _ faults: [(path: String, fault: Fault)],
         over base: any Transport
     ) -> any Transport {
-        let isPending = Mutex(true)
+        let pending = Mutex(faults)
         return ScriptedTransport { request, _ in
-            guard request.isAbout(path), isPending.withLock({ exchange(&$0, with: false) }) else {
-                return nil
+            let fault = pending.withLock { pending -> Fault? in
+                let place = pending.firstIndex { request.isAbout($0.path) }
+                return place.map { pending.remove(at: $0).fault }
             }
             switch fault {
+            case nil: return nil
             case .cut: throw TransportError(.broken, message: "cut")
             case .lost:
                 _ = try await base.send(request)

@@ -124,7 +124,10 @@ struct PushTests {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()
             let container = try await cloud.device(of: ada) {
-                FaultyTransport($0, [("/tokens/create", .lost), ("/aps", .cut), ("/aps", .lost)])
+                ScriptedTransport.failing(
+                    [("tokens/create", .lost), ("aps", .cut), ("aps", .lost)],
+                    over: $0
+                )
             }
             let laptop = Contacts(container.privateCloudDatabase, isAutomatic: true)
             let phone = Contacts(try await cloud.database(of: ada), isAutomatic: true)
