@@ -177,8 +177,8 @@ let package = Package(
         .testTarget(
             name: "CloudKitServerCoreTests",
             dependencies: [
-                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", "ServerFixtures",
-                crypto,
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", "FuzzTargets",
+                "ServerFixtures", crypto,
             ]
         ),
         .testTarget(
@@ -192,7 +192,9 @@ let package = Package(
             name: "CloudKitServerTests",
             dependencies: [
                 "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
-                "ServerFixtures", "ServerProcess", asyncHTTPClient, logging, nioCore, nioHTTP1,
+                "ServerFixtures", "ServerProcess", asyncHTTPClient, crypto, logging, metrics,
+                nioCore,
+                nioHTTP1, nioPosix,
             ]
         ),
 
@@ -202,6 +204,11 @@ let package = Package(
             name: "ServerFixtures",
             dependencies: ["CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire"],
             path: "Tests/ServerFixtures"
+        ),
+        .target(
+            name: "FuzzTargets",
+            dependencies: ["CloudKitServerCore", "CloudKitWire", "ServerFixtures"],
+            path: "Tests/FuzzTargets"
         ),
         .target(
             name: "StorageConformance",
@@ -224,8 +231,8 @@ let package = Package(
         .target(
             name: "Support",
             dependencies: [
-                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
-                "CloudKitWebClient", logging,
+                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitServerCore",
+                "CloudKitTesting", "CloudKitWebClient", logging,
             ],
             path: "Tests/Support"
         ),
@@ -265,6 +272,13 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// libFuzzer brings the main function, so the executable exists for `Scripts/fuzz` alone.
+if Context.environment["CLOUDKIT_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Sources")
+    )
+}
 
 /// Makes warnings errors in `make test` and `make check`.
 ///

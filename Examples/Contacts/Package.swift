@@ -16,7 +16,9 @@ let package = Package(
         .testTarget(
             name: "ContactBookTests",
             dependencies: [
-                "ContactBook", .product(name: "CloudKitTesting", package: "swift-cloudkit"),
+                "ContactBook", "contacts",
+                .product(name: "CloudKitServer", package: "swift-cloudkit"),
+                .product(name: "CloudKitTesting", package: "swift-cloudkit"),
             ]
         ),
     ],

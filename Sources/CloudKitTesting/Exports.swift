@@ -1,2 +1,4 @@
 // The plans of faults and the clock that a test hands to its cloud.
 @_exported public import CloudKitServerCore
+// The error codes in those plans.
+@_exported public import CloudKitWire

@@ -1,19 +1,22 @@
 """Runs pyicloud's CloudKit client, with strict checks of every answer, against a server.
 
-    PYICLOUD_CK_EXTRA=forbid python3 pyicloud_check.py URL API-TOKEN WEB-AUTH-TOKEN
+    cloudkit exec -- env PYICLOUD_CK_EXTRA=forbid python3 pyicloud_check.py
 
-The three arguments are the line that ServerProcess prints. Exits 0 when everything holds.
+The server and the credentials come from the variables that `cloudkit exec` sets; Scripts/clients runs it.
+Exits 0 when everything holds.
 """
 
+import os
 import sys
 
 import requests
 from pyicloud.common.cloudkit import models as ck
 from pyicloud.common.cloudkit.client import CloudKitContainerClient
 
-url, api_token, web_token = sys.argv[1:4]
+url, container = os.environ["CLOUDKIT_URL"], os.environ["CLOUDKIT_CONTAINER"]
+api_token, web_token = os.environ["CLOUDKIT_API_TOKEN"], os.environ["CLOUDKIT_WEB_AUTH_TOKEN"]
 client = CloudKitContainerClient(
-    base_url=f"{url}/database/1/iCloud.com.example.notes/development/private",
+    base_url=f"{url}/database/1/{container}/development/private",
     session=requests.Session(),
     base_params={
         "ckAPIToken": api_token,

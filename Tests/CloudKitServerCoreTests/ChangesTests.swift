@@ -167,6 +167,26 @@ struct ChangesTests {
         #expect(third.zones[0].deleted == true)
     }
 
+    @Test("A zone that was deleted and made anew is named as deleted, then as it is")
+    func remade() async throws {
+        let start = try await databaseChanges()
+        for kind in ["delete", "create"] as [JSON] {
+            _ = try await cloud.call(
+                "zones/modify",
+                as: ada,
+                ["operations": [["operationType": kind, "zone": ["zoneID": ["zoneName": "Notes"]]]]]
+            )
+        }
+        let changes = try await databaseChanges(after: start.syncToken)
+        #expect(changes.zones.elements.map(\.zoneID.zoneName) == ["Notes", "Notes"])
+        #expect(changes.zones.elements.map(\.deleted) == [true, nil])
+        // Who knows of the new life, and who knows nothing yet, is told of the zone only.
+        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
+        let later = try await databaseChanges(after: changes.syncToken)
+        #expect(later.zones.elements.map(\.deleted) == [nil])
+        #expect(try await databaseChanges().zones.elements.map(\.deleted) == [nil])
+    }
+
     @Test("One user's token and zones mean nothing to another")
     func users() async throws {
         let bob = try await cloud.addUser("Bob")

@@ -94,14 +94,21 @@ struct FaultPlanTests {
         try await cloud.addZone("Other", as: ada)
         let note = TestCloud.note("forceUpdate", "a")
         let task = TestCloud.note("forceUpdate", "b", type: "Task")
-        func isRefused(_ rule: FaultRule, _ body: () async throws -> TestCloud.Answer) async throws
+        func isRefused(
+            _ rule: FaultRule,
+            _ body: () async throws -> TestCloud.Answer
+        ) async throws
             -> Bool
         {
             cloud.service.setFaults(FaultPlan(rules: [rule]))
             return try await body().status == 503
         }
         let fault = Fault.error(.zoneBusy)
-        func modify(_ zone: String, _ user: TestCloud.User, _ operations: [JSON])
+        func modify(
+            _ zone: String,
+            _ user: TestCloud.User,
+            _ operations: [JSON]
+        )
             -> () async throws -> TestCloud.Answer
         {
             { try await cloud.modify(zone, as: user, operations) }
@@ -149,7 +156,9 @@ struct FaultPlanTests {
         let (cloud, user) = try await Self.cloud()
         _ = try await cloud.modify(as: user, ["a", "b"].map { TestCloud.note("create", $0) })
         cloud.service.setFaults(
-            FaultPlan(rules: [FaultRule(.itemError(.notFound, item: 0), operation: "records/lookup")])
+            FaultPlan(rules: [
+                FaultRule(.itemError(.notFound, item: 0), operation: "records/lookup")
+            ])
         )
         let answer = try await cloud.lookUp(["a", "b"], as: user)
         #expect(answer.records.map(\.serverErrorCode) == ["NOT_FOUND", .null])

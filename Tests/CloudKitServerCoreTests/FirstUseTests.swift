@@ -43,7 +43,9 @@ struct FirstUseTests {
     func offByDefault() async throws {
         let cloud = try await Self.cloud()
         let ada = try await cloud.addUser()
-        #expect(try await Self.zones(cloud, container: "iCloud.new", token: ada.token).status == 401)
+        #expect(
+            try await Self.zones(cloud, container: "iCloud.new", token: ada.token).status == 401
+        )
         #expect(try await Self.zones(cloud, user: "Bob").status == 421)
         let users = try await cloud.service.users(container: TestCloud.container)
         #expect(users.map(\.givenName) == ["Ada"])
@@ -59,7 +61,8 @@ struct FirstUseTests {
         #expect(users.map(\.userRecordName) == [ada.name])
     }
 
-    @Test("Only good credentials, in their environment, make a container of a fit name",
+    @Test(
+        "Only good credentials, in their environment, make a container of a fit name",
         arguments: [
             ("iCloud.new", "development", "bad", false), ("iCloud.new", "production", nil, true),
             ("no%2Fname", "development", nil, true), ("%20", "development", nil, true),

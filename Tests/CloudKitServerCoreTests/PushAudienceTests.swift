@@ -156,7 +156,11 @@ struct PushAudienceTests {
             "subscriptions/modify",
             .public,
             as: bob,
-            ["operations": [["operationType": "delete", "subscription": ["subscriptionID": "Open"]]]]
+            [
+                "operations": [
+                    ["operationType": "delete", "subscription": ["subscriptionID": "Open"]]
+                ]
+            ]
         )
         _ = try await cloud.modify(
             "_defaultZone",

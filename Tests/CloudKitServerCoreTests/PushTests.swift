@@ -103,7 +103,9 @@ struct PushTests {
     @Test("A filter that the schema does not allow is refused when the subscription is made")
     func badFilter() async throws {
         try await save(note("create", "a"))
-        let filter: JSON = ["fieldName": "none", "comparator": "EQUALS", "fieldValue": ["value": 1]]
+        let filter: JSON = [
+            "fieldName": "none", "comparator": "EQUALS", "fieldValue": ["value": 1],
+        ]
         let refused = try await cloud.subscribe("s", "query", as: ada, notes(filter: [filter]))
         #expect(refused.serverErrorCode == "BAD_REQUEST")
         #expect(refused.reason.text?.contains("none") == true)

@@ -183,7 +183,9 @@ extension RoleMatrixTests {
                     "fields": ["title": ["value": "Changed"]],
                 ]
                 if line.database == .shared { record["parent"] = ["recordName": "root"] }
-                if operation == "update" || operation == "delete" { record["recordChangeTag"] = tag }
+                if operation == "update" || operation == "delete" {
+                    record["recordChangeTag"] = tag
+                }
                 body["operations"] = [
                     ["operationType": .string(operation), "record": .object(record)]
                 ]

@@ -66,7 +66,9 @@ struct SnapshotTests {
         #expect(schema.contains("Note"))
     }
 
-    @Test("A restore brings back records with their tags, queries and schema, and drops what is newer")
+    @Test(
+        "A restore brings back records with their tags, queries and schema, and drops what is newer"
+    )
     func restore() async throws {
         let (cloud, user) = try await Self.cloud()
         let before = try await cloud.lookUp(["a", "b"], as: user).records
@@ -98,8 +100,10 @@ struct SnapshotTests {
         #expect(try await cloud.lookUp(["a", "b"], as: user).records == before)
     }
 
-    @Test("After a reset or a restore every change token of before is expired",
-        arguments: [true, false])
+    @Test(
+        "After a reset or a restore every change token of before is expired",
+        arguments: [true, false]
+    )
     func tokens(isReset: Bool) async throws {
         let (cloud, user) = try await Self.cloud()
         try await cloud.service.takeSnapshot("s", of: container)
@@ -168,7 +172,8 @@ struct SnapshotTests {
         let user = try await cloud.addUser()
         func zones(_ container: String) async throws -> Int {
             let path = "/database/1/\(container)/development/private/zones/list"
-            let query = "ckAPIToken=\(cloud.apiToken)&ckWebAuthToken=\(TestCloud.escape(user.token))"
+            let query =
+                "ckAPIToken=\(cloud.apiToken)&ckWebAuthToken=\(TestCloud.escape(user.token))"
             let request = ServiceRequest(method: "GET", path: path, query: query, baseURL: "")
             return try await TestCloud.Answer(cloud.service.respond(to: request))
                 .body.zones.elements.count

@@ -3,6 +3,7 @@ import CloudKitServer
 import Foundation
 import Logging
 import NIOCore
+import NIOHTTP1
 import ServerFixtures
 import Testing
 

@@ -15,6 +15,11 @@ struct TestServer: Sendable {
     let url: String
     let apiToken: String
     let webToken: String
+    /// The service behind the server; nil when it is in another process.
+    var service: CloudService?
+
+    /// The requests that wait for a notification.
+    var waitingRequests: Int { service?.waitingRequests ?? 0 }
 
     struct Answer: Sendable {
         var status: Int
@@ -28,10 +33,15 @@ struct TestServer: Sendable {
         _ configuration: CloudServer.Configuration = CloudServer.Configuration(),
         _ test: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
-        let server = try CloudServer(
-            configuration: configuration,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        )
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        try await run(CloudServer(configuration: configuration, logger: logger), test)
+    }
+
+    /// Runs a test against a server that was made, and ends with it.
+    static func run(
+        _ server: CloudServer,
+        _ test: @escaping @Sendable (TestServer) async throws -> Void
+    ) async throws {
         let apiToken = try await server.service.addAPIToken(
             container: container,
             environment: .development
@@ -45,7 +55,14 @@ struct TestServer: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             let url = try await server.url()
-            try await test(TestServer(url: url, apiToken: apiToken, webToken: webToken))
+            try await test(
+                TestServer(
+                    url: url,
+                    apiToken: apiToken,
+                    webToken: webToken,
+                    service: server.service
+                )
+            )
             group.cancelAll()
             while (try? await group.next()) != nil {}
         }

@@ -5,7 +5,7 @@ import Testing
 struct TestCatalogueTests {
     @Test(
         "Every test that a table of a document names is there",
-        arguments: ["docs/codable-features.md", "docs/behaviour.md"]
+        arguments: ["docs/codable-features.md", "docs/behaviour.md", "docs/threat-model.md"]
     )
     func documents(path: String) throws {
         let catalogue = TestCatalogue(try Repository.swiftFiles(under: "Tests"))

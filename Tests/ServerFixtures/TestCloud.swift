@@ -1,5 +1,5 @@
 public import CloudKitServerCore
-import CloudKitServerSQLite
+public import CloudKitServerSQLite
 public import CloudKitWire
 public import Foundation
 
@@ -8,6 +8,8 @@ public struct TestCloud: Sendable {
     public static let container = "iCloud.com.example.notes"
 
     public let service: CloudService
+    /// Where the service keeps the bytes of assets.
+    public let assets: FileAssetStorage
     public let clock: FixtureClock
     public let apiToken: String
     public let environment: ServiceEnvironment
@@ -48,9 +50,10 @@ public struct TestCloud: Sendable {
     ) async throws {
         clock = FixtureClock()
         self.environment = environment
+        assets = try FileAssetStorage.temporary()
         service = CloudService(
             storage: try storage ?? SQLiteStorage(path: nil),
-            assets: try FileAssetStorage.temporary(),
+            assets: assets,
             configuration: configuration,
             clock: clock,
             randomness: FixtureRandomness()

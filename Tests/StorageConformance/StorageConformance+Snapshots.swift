@@ -5,7 +5,8 @@ import Testing
 
 extension StorageConformance {
     static let snapshots: [Check] = [
-        Check(testDescription: "A snapshot brings back rows, also where others took their numbers") {
+        Check(testDescription: "A snapshot brings back rows, also where others took their numbers")
+        {
             storage in
             try await storage.write { writer in
                 let world = try Self.world(writer, "c")
@@ -21,7 +22,7 @@ extension StorageConformance {
                 #expect(try writer.documents("d/1/x") == [])
                 #expect(try writer.documents("d/12").count == 1)
                 // Another container takes the free numbers.
-                let other = try Self.world(writer, "other")
+                let other = try Self.world(writer, "other", documents: "e")
                 try writer.restoreSnapshot("c", "s")
                 let zone = try #require(try writer.zone(world.database, name: "zone"))
                 #expect((zone.id, zone.headSequence) == (world.zone, 7))
@@ -69,7 +70,8 @@ extension StorageConformance {
 
     private static func world(
         _ writer: any StorageWriter,
-        _ container: String
+        _ container: String,
+        documents: String = "d"
     ) throws -> World {
         let environment = try writer.addEnvironment(container: container, .development)
         try writer.setSchema(environment.id, version: 9, Data([4]))
@@ -93,8 +95,11 @@ extension StorageConformance {
             in: zone.id
         )
         try writer.setAssets([Data([8])], of: record)
-        for collection in ["d/1", "d/1/x", "d/12"] {
-            try writer.putDocument(collection, StoredDocument(name: "n", body: Data([1])))
+        for collection in ["1", "1/x", "12"] {
+            try writer.putDocument(
+                "\(documents)/\(collection)",
+                StoredDocument(name: "n", body: Data([1]))
+            )
         }
         return World(environment: environment.id, database: database.id, zone: zone.id)
     }

@@ -177,6 +177,8 @@ extension StorageConformance {
                 let id = try Self.zone(writer)
                 var zone = try #require(try writer.zone(id))
                 zone.changeSequence = 8
+                zone.birthSequence = 7
+                zone.bytes = 1 << 40
                 zone.isDeleted = true
                 try writer.updateZone(zone)
                 #expect(try writer.changedZones(zone.database, after: 7, limit: 9) == [zone])
@@ -194,9 +196,12 @@ extension StorageConformance {
                     let record = try writer.addRecord(Self.record("r", id, 1))
                     let entry = IndexEntry(index: 1, key: Data([1]), record: record)
                     try writer.addEntry(entry, in: id)
-                    try writer.setAssets([Data([9])], of: record)
+                    try writer.setAssets([Data([9]), Data([UInt8(id.rawValue)])], of: record)
                 }
+                #expect(try writer.holdsAsset(Data([UInt8(zone.rawValue)])))
                 try writer.removeContents(of: zone)
+                #expect(try !writer.holdsAsset(Data([UInt8(zone.rawValue)])))
+                #expect(try writer.holdsAsset(Data([9])))
                 #expect(try writer.record(zone, name: "r") == nil)
                 #expect(try writer.entries(IndexScan(zone: zone, index: 1, limit: 9)).isEmpty)
                 #expect(try writer.record(neighbour.id, name: "r") != nil)

@@ -105,11 +105,27 @@ public final class CloudServer: Service {
     /// - Throws: When the address cannot be bound.
     public func run() async throws {
         do {
-            try await application().run()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await self.application().run() }
+                group.addTask { await self.cleanNowAndThen() }
+                try await group.next()
+                group.cancelAll()
+            }
             bound.fail(CancellationError())
         } catch {
             bound.fail(error)
             throw error
+        }
+    }
+
+    /// Removes what nobody can use any more, every hour until cancelled.
+    private func cleanNowAndThen() async {
+        while (try? await Task.sleep(for: .seconds(3600))) != nil {
+            do {
+                try await service.clean()
+            } catch {
+                logger.error("Cleaning failed", metadata: ["error": "\(error)"])
+            }
         }
     }
 

@@ -52,7 +52,10 @@ struct Authentication {
         else {
             throw failure("ckWebAuthToken is unknown, expired or of another API token")
         }
-        return (Caller(credential: .webToken, user: user, webToken: token), row.expires)
+        let roles = try RoleDirectory(environment: environment.id).roles(of: user.id, reader)
+        return (
+            Caller(credential: .webToken, user: user, webToken: token, roles: roles), row.expires
+        )
     }
 
     /// Whether a credential may be used in an environment.
@@ -85,7 +88,8 @@ struct Authentication {
         guard database == .public else {
             throw failure("a server-to-server key reaches the public database only")
         }
-        return Caller(credential: .serverKey, user: user)
+        let roles = try RoleDirectory(environment: environment.id).roles(of: user.id, reader)
+        return Caller(credential: .serverKey, user: user, roles: roles)
     }
 
     private func failure(_ detail: String) -> RequestError {

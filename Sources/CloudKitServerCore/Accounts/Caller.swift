@@ -15,4 +15,6 @@ struct Caller: Sendable {
     var user: StoredUser?
     /// The web auth token that was sent; its answer carries the next one.
     var webToken: WebToken?
+    /// The roles of the schema that the user was given.
+    var roles: Set<String> = []
 }

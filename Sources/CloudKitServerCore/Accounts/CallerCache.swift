@@ -32,10 +32,8 @@ final class CallerCache: Sendable {
         entries.withLock { $0[key].flatMap { $0.ends > now ? $0 : nil } }
     }
 
-    /// Forgets all callers.
-    func removeAll() {
-        entries.withLock { $0.removeAll() }
-    }
+    /// Forgets all callers, so that what changed about them is seen at once.
+    func removeAll() { entries.withLock { $0.removeAll() } }
 
     /// Keeps a caller.
     func insert(_ entry: Entry, for key: Key) {

@@ -55,6 +55,12 @@ extension CloudService {
     }
 
     private static func checkPublic(_ call: Call) throws {
+        guard call.caller.credential != .serverKey else {
+            throw RequestError(
+                .authenticationFailed,
+                reason: "Authentication failed: a server-to-server key cannot look users up"
+            )
+        }
         guard call.path.database == .public else {
             throw RequestError(
                 .badRequest,

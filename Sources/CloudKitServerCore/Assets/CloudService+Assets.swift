@@ -20,8 +20,18 @@ extension CloudService {
         if call.path.database == .public { _ = try call.user() }
         let links = try await links(call.request.baseURL, now: call.now)
         let names = request.tokens.map { $0.recordName ?? randomness.uuid() }
-        let zone = try await storage.read { reader in
-            try ZoneDirectory(call: call, reader: reader).zone(request.zoneID ?? .defaultZone)
+        let zone = try await storage.read { [configuration] reader in
+            let zone = try ZoneDirectory(call: call, reader: reader)
+                .zone(request.zoneID ?? .defaultZone)
+            let quota = StorageQuota(configuration, of: zone.database)
+            if let limit = try quota.limit(of: zone.zone, reader), zone.zone.bytes >= limit {
+                throw RequestError(
+                    .quotaExceeded,
+                    reason: "The database has no room for assets; delete something or raise the "
+                        + "quota"
+                )
+            }
+            return zone
         }
         let tokens = try zip(request.tokens, names).map { token, name in
             let problem =

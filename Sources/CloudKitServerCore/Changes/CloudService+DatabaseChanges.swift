@@ -57,8 +57,11 @@ extension CloudService {
                 sequence: shown.last?.changeSequence ?? start
             )
             return DatabaseChangesResponse(
-                zones: shown.map {
-                    ZoneView($0, in: database, owner: directory.ownerName).changed
+                zones: shown.flatMap { zone in
+                    let changed = ZoneView(zone, in: database, owner: directory.ownerName).changed
+                    guard start > 0, zone.isAnother(since: start) else { return [changed] }
+                    // What the client has of the zone's earlier life is gone.
+                    return [WireZone(zoneID: changed.zoneID, deleted: true), changed]
                 },
                 syncToken: token.sealed(by: seal, for: .databaseChanges),
                 moreComing: zones.count > limit
@@ -94,6 +97,13 @@ extension CloudService {
     /// The size of a page: what was asked for, within the limit.
     static func pageSize(_ asked: Int?) -> Int {
         min(max(asked ?? Limits.recordsPerResponse, 1), Limits.recordsPerResponse)
+    }
+}
+
+extension StoredZone {
+    /// Whether the zone was deleted after a place in its database's feed, and made anew.
+    fileprivate func isAnother(since sequence: Int64) -> Bool {
+        !isDeleted && incarnation > 1 && birthSequence > sequence
     }
 }
 

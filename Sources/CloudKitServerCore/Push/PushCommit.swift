@@ -138,7 +138,12 @@ struct PushCommit {
             var watcher = try watcher(user, .public, .everything)
             let permissions = RecordPermissions(
                 scope: .public,
-                caller: Caller(credential: .webToken, user: user)
+                caller: Caller(
+                    credential: .webToken,
+                    user: user,
+                    roles: try RoleDirectory(environment: call.environment.id)
+                        .roles(of: user.id, writer)
+                )
             )
             try watcher.see(
                 changes.filter { change in

@@ -32,7 +32,14 @@ struct PushWatcher {
 
     /// Looks at changes, and keeps those that the user may see.
     mutating func see(_ all: [RecordChange], _ reader: any StorageReader) throws {
-        changes = try all.filter { try access.mayRead($0.record, reader) }
-        accessChanged = all.contains { $0.record.type == WireRecord.shareType }
+        for change in all {
+            if try access.mayRead(change.record, reader) {
+                changes.append(change)
+            } else if let before = change.before, try access.mayRead(before, reader) {
+                // It was taken out of what is shared with the user.
+                accessChanged = true
+            }
+            if change.record.type == WireRecord.shareType { accessChanged = true }
+        }
     }
 }

@@ -9,7 +9,11 @@ extension QueryCondition {
         in type: RecordTypeSchema,
         _ typeName: String
     ) throws(RequestError) {
-        field = try QueryField(
+        let namesNoField = filter.fieldName == nil && filter.systemFieldName == nil
+        field =
+            namesNoField && filter.comparator.isOnWords
+            ? try QueryField(wordsOf: type, typeName)
+            : try QueryField(
             filter.fieldName,
             system: filter.systemFieldName,
             in: type,

@@ -49,6 +49,8 @@ struct QueryDriver {
     /// The records that can satisfy a condition; nil when no index narrows them down.
     init?(_ condition: QueryCondition) {
         let field = condition.field
+        // Words of several fields stand in several indexes.
+        guard field.searched.isEmpty else { return nil }
         guard let ranges = Self.ranges(of: condition), !ranges.isEmpty else { return nil }
         self.field = field
         self.ranges = Self.disjoint(ranges)

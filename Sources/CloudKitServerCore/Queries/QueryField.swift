@@ -8,6 +8,8 @@ struct QueryField: Hashable {
     let system: SystemField?
     /// What the schema says of the field.
     let schema: FieldSchema
+    /// The fields whose words are searched together; empty for a single field.
+    private(set) var searched: [String] = []
 
     /// Finds a field by the names that a filter or a sort gives.
     ///
@@ -39,6 +41,24 @@ struct QueryField: Hashable {
         self.init(name: name, system: system, schema: schema)
     }
 
+    /// All fields of a type that are searched for words, as one: what a filter on words means that
+    /// names no field.
+    ///
+    /// - Throws: `RequestError` with `BAD_REQUEST` when no field is searchable.
+    init(wordsOf type: RecordTypeSchema, _ typeName: String) throws(RequestError) {
+        searched = type.fields.filter { $0.value.indexes.contains(.searchable) }.keys.sorted()
+        guard !searched.isEmpty else {
+            throw RequestError(
+                .badRequest,
+                reason: "No field of \(typeName) is marked searchable; mark one SEARCHABLE in the "
+                    + "schema"
+            )
+        }
+        name = "self"
+        system = nil
+        schema = FieldSchema(FieldType(.string), indexes: .searchable, number: 0)
+    }
+
     private init(name: String, system: SystemField?, schema: FieldSchema) {
         self.name = name
         self.system = system
@@ -47,7 +67,13 @@ struct QueryField: Hashable {
 
     /// The field's value in a record.
     func value(in record: StoredRecord, _ fields: RecordFields) -> WireValue? {
-        if let system { record.value(of: system) } else { fields.fields[name]?.value }
+        if !searched.isEmpty {
+            .list(searched.compactMap { fields.fields[$0]?.value }, of: .string)
+        } else if let system {
+            record.value(of: system)
+        } else {
+            fields.fields[name]?.value
+        }
     }
 
     /// The error for a field that lacks an index, with the line of schema that would help.

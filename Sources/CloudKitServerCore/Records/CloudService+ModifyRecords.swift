@@ -72,7 +72,7 @@ extension CloudService {
                     environment: environment,
                     configuration: configuration
                 )
-                var commit = RecordCommit(
+                var commit = try RecordCommit(
                     call: call,
                     writer: writer,
                     zone: zone,

@@ -78,6 +78,7 @@ extension RecordCommit {
         tombstone.extra = nil
         tombstone.fields = Data()
         try writer.updateRecord(tombstone)
+        bytes -= fields.storedBytes
         note(.deleted, record)
     }
 }

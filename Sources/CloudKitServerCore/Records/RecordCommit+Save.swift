@@ -26,9 +26,12 @@ extension RecordCommit {
         let kept = item.operation.operationType.clearsOtherFields ? nil : before
         let fields = try merged(wire.fields, into: kept, before: before, type, item.name)
         try checkSize(fields, item.name)
-        let parent = wire.parent?.recordName ?? (kept == nil ? nil : existing?.parent)
+        let losesParent = kept == nil || wire.removesParent == true
+        let parent = wire.parent?.recordName ?? (losesParent ? nil : existing?.parent)
         let links = References(fields: fields, parent: parent)
         try check(links, of: item.name, before: before, existing)
+        let growth = fields.storedBytes - (before?.storedBytes ?? 0)
+        try checkQuota(growth, item.name)
         let part = try sharePart(of: wire, item.name, over: existing)
         let row = StoredRecord(
             id: (existing ?? tombstone)?.id ?? RowID(rawValue: 0),
@@ -45,6 +48,7 @@ extension RecordCommit {
             extra: try part?.stored
         )
         let saved = try store(row, fields, links, over: existing, before, isNew: tombstone == nil)
+        bytes += growth
         note(existing == nil ? .created : .updated, saved, before: existing)
         return saved
     }

@@ -26,6 +26,10 @@ struct RecordCommit {
     var newShares: [String: String] = [:]
     /// What was done so far, in order.
     private(set) var changes: [RecordChange] = []
+    /// Bytes of the zone's records so far.
+    var bytes: Int64
+    /// Bytes that the zone may grow to; nil for any number.
+    private let byteLimit: Int64?
 
     init(
         call: Call,
@@ -34,7 +38,7 @@ struct RecordCommit {
         batch: RecordBatch,
         rules: SchemaRules,
         links: AssetLinks
-    ) {
+    ) throws {
         self.call = call
         self.writer = writer
         self.zone = zone
@@ -42,6 +46,9 @@ struct RecordCommit {
         self.rules = rules
         self.links = links
         sequence = zone.zone.headSequence
+        bytes = zone.zone.bytes
+        byteLimit = try StorageQuota(rules.configuration, of: zone.database)
+            .limit(of: zone.zone, writer)
         permissions = RecordPermissions(scope: call.path.database, caller: call.caller)
     }
 
@@ -77,6 +84,7 @@ struct RecordCommit {
         guard sequence > zone.zone.headSequence else { return }
         var row = zone.zone
         row.headSequence = sequence
+        row.bytes = max(bytes, 0)
         if !zone.isDefault {
             row.changeSequence = zone.database.headSequence + 1
             try writer.setHeadSequence(zone.database.id, row.changeSequence)
@@ -142,6 +150,16 @@ struct RecordCommit {
                     + "the server's copy has '\(current)'"
             )
         }
+    }
+
+    /// Refuses what would not fit into the database; what makes it smaller always fits.
+    func checkQuota(_ growth: Int64, _ name: String) throws {
+        guard let byteLimit, growth > 0, bytes + growth > byteLimit else { return }
+        throw RecordFailure(
+            .quotaExceeded,
+            "Record '\(name)' needs \(growth) bytes more, its database has room for "
+                + "\(max(byteLimit - bytes, 0)); delete something or raise the quota"
+        )
     }
 
     /// Notes what was done to a record, for those who subscribe to it.

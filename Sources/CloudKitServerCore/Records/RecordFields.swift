@@ -71,6 +71,9 @@ extension WireValue {
 }
 
 extension RecordFields {
+    /// What the fields take of a quota: their own size and that of their assets.
+    var storedBytes: Int64 { assets.reduce(Int64(byteCount)) { $0 + ($1.size ?? 0) } }
+
     /// The size of a record with these fields, without its assets, as the limit counts it.
     var byteCount: Int {
         fields.reduce(0) { $0 + $1.key.utf8.count + ($1.value.value?.byteCount ?? 0) }

@@ -42,7 +42,7 @@ struct RecordPermissions: Sendable {
 
     private func roles(creator: String?) -> [String] {
         guard let user = caller.user else { return ["_world"] }
-        return creator == user.recordName
-            ? ["_world", "_icloud", "_creator"] : ["_world", "_icloud"]
+        let roles = ["_world", "_icloud"] + caller.roles
+        return creator == user.recordName ? roles + ["_creator"] : roles
     }
 }

@@ -34,6 +34,7 @@ public final class CloudService: Sendable {
     let callers = CallerCache()
     let faults = Mutex<FaultScript?>(nil)
     let waiters = PushWaiters()
+    private let throttle: RequestThrottle?
     private let sealCache = Mutex<TokenSeal?>(nil)
 
     /// Makes a service over its storage; nothing is read before the first request.
@@ -49,6 +50,7 @@ public final class CloudService: Sendable {
         self.configuration = configuration
         self.clock = clock
         self.randomness = randomness
+        throttle = configuration.requestRate.map(RequestThrottle.init)
     }
 
     /// Answers one request; asset bytes go through `receiveAsset` and `openAsset`.
@@ -67,6 +69,7 @@ public final class CloudService: Sendable {
         call.faults = decideFaults(call, endpoint)
         var response: ServiceResponse
         do {
+            try throttle?.admit(call)
             if call.faults.isDropped { throw CancellationError() }
             try await prepare(call.faults, call, endpoint)
             response = ok(try await answer(call, endpoint))

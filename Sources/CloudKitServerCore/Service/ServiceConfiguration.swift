@@ -26,6 +26,16 @@ public struct ServiceConfiguration: Sendable {
     /// is observed to do; every answer carries a new token either way.
     public var rotatesWebTokens: Bool
 
+    /// Bytes that a user's records and assets may take in one environment; nil for any number.
+    public var userQuotaBytes: Int64?
+
+    /// Bytes that the public database of an environment may take; nil for any number.
+    public var publicQuotaBytes: Int64?
+
+    /// Requests that each user may make, and all callers without a user together; nil for any
+    /// number.
+    public var requestRate: RequestRate?
+
     /// Whether a container that nobody made is made, empty, by the first request for it.
     ///
     /// The credentials of one container then open every container of the service, and each user
@@ -47,7 +57,10 @@ public struct ServiceConfiguration: Sendable {
         downloadSeconds: Int64 = 24 * 60 * 60,
         indexesSystemFields: Bool = true,
         growsSchema: Bool = true,
-        rotatesWebTokens: Bool = false
+        rotatesWebTokens: Bool = false,
+        userQuotaBytes: Int64? = nil,
+        publicQuotaBytes: Int64? = nil,
+        requestRate: RequestRate? = nil
     ) {
         self.assetBytes = assetBytes
         self.requestBodyBytes = requestBodyBytes
@@ -56,5 +69,8 @@ public struct ServiceConfiguration: Sendable {
         self.indexesSystemFields = indexesSystemFields
         self.growsSchema = growsSchema
         self.rotatesWebTokens = rotatesWebTokens
+        self.userQuotaBytes = userQuotaBytes
+        self.publicQuotaBytes = publicQuotaBytes
+        self.requestRate = requestRate
     }
 }

@@ -93,6 +93,9 @@ public protocol StorageReader {
         _ kind: StoredReference.Kind
     ) throws -> Int
 
+    /// Whether a record, or one in a snapshot, holds the asset of a checksum.
+    func holdsAsset(_ checksum: Data) throws -> Bool
+
     // MARK: Indexes
 
     /// Entries of one index in the order of their keys, then of their records.

@@ -14,6 +14,10 @@ public struct StoredZone: Hashable, Sendable {
     public var changeSequence: Int64
     /// Whether the zone was deleted.
     public var isDeleted: Bool
+    /// The number, in its database's feed, with which this life of the zone began.
+    public var birthSequence: Int64
+    /// Bytes of the zone's records, with those of their assets.
+    public var bytes: Int64
 
     /// Makes a row.
     public init(
@@ -23,7 +27,9 @@ public struct StoredZone: Hashable, Sendable {
         incarnation: Int64,
         headSequence: Int64,
         changeSequence: Int64,
-        isDeleted: Bool
+        isDeleted: Bool,
+        birthSequence: Int64 = 0,
+        bytes: Int64 = 0
     ) {
         self.id = id
         self.database = database
@@ -32,5 +38,7 @@ public struct StoredZone: Hashable, Sendable {
         self.headSequence = headSequence
         self.changeSequence = changeSequence
         self.isDeleted = isDeleted
+        self.birthSequence = birthSequence
+        self.bytes = bytes
     }
 }

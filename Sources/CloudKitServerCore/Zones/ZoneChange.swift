@@ -66,6 +66,7 @@ struct ZoneChange {
             again.isDeleted = false
             again.incarnation += 1
             again.changeSequence = sequence
+            again.birthSequence = sequence
             try writer.updateZone(again)
             zone = again
         } else {
@@ -77,7 +78,8 @@ struct ZoneChange {
                     incarnation: 1,
                     headSequence: 0,
                     changeSequence: sequence,
-                    isDeleted: false
+                    isDeleted: false,
+                    birthSequence: sequence
                 )
             )
         }
@@ -99,6 +101,7 @@ struct ZoneChange {
         try writer.setHeadSequence(database.id, sequence)
         try writer.removeContents(of: zone.id)
         zone.isDeleted = true
+        zone.bytes = 0
         zone.changeSequence = sequence
         try writer.updateZone(zone)
         let view = ZoneView(zone, in: database, owner: owner)

@@ -107,6 +107,14 @@ extension SQLiteConnection {
         try run("DELETE FROM reference WHERE source = ?", [source.rawValue])
     }
 
+    func holdsAsset(_ checksum: Data) throws -> Bool {
+        for table in ["asset"] + (try snapshotTables(of: "asset")) {
+            let sql = "SELECT 1 FROM \(table) WHERE checksum = ? LIMIT 1"
+            if try first(sql, [checksum], { _ in true }) == true { return true }
+        }
+        return false
+    }
+
     func setAssets(_ checksums: [Data], of record: RowID<StoredRecord>) throws {
         try run("DELETE FROM asset WHERE record = ?", [record.rawValue])
         for checksum in checksums {

@@ -88,6 +88,12 @@ extension SQLiteConnection {
         try run("DELETE FROM snapshot WHERE id = ?", [id])
     }
 
+    /// The copies of a table in all snapshots.
+    func snapshotTables(of table: String) throws -> [String] {
+        try all("SELECT id FROM snapshot ORDER BY id") { row -> Int64 in row[0] }
+            .map { "snapshot\($0)\(table)" }
+    }
+
     private func snapshot(_ container: String, _ name: String) throws -> Int64? {
         try first(
             "SELECT id FROM snapshot WHERE container = ? AND name = ?",

@@ -112,12 +112,13 @@ extension SQLiteConnection {
             rawValue: try insert(
                 """
                 INSERT INTO zone
-                    (database, name, incarnation, headSequence, changeSequence, isDeleted)
-                VALUES (?, ?, ?, ?, ?, ?)
+                    (database, name, incarnation, headSequence, changeSequence, isDeleted,
+                    birthSequence, bytes)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     zone.database.rawValue, zone.name, zone.incarnation, zone.headSequence,
-                    zone.changeSequence, zone.isDeleted,
+                    zone.changeSequence, zone.isDeleted, zone.birthSequence, zone.bytes,
                 ]
             )
         )
@@ -128,12 +129,13 @@ extension SQLiteConnection {
         try run(
             """
             UPDATE zone
-            SET incarnation = ?, headSequence = ?, changeSequence = ?, isDeleted = ?
+            SET incarnation = ?, headSequence = ?, changeSequence = ?, isDeleted = ?,
+                birthSequence = ?, bytes = ?
             WHERE id = ?
             """,
             [
                 zone.incarnation, zone.headSequence, zone.changeSequence, zone.isDeleted,
-                zone.id.rawValue,
+                zone.birthSequence, zone.bytes, zone.id.rawValue,
             ]
         )
     }
@@ -163,7 +165,9 @@ extension SQLiteConnection {
     }
 
     private static let selectZone = """
-        SELECT id, database, name, incarnation, headSequence, changeSequence, isDeleted FROM zone
+        SELECT id, database, name, incarnation, headSequence, changeSequence, isDeleted,
+            birthSequence, bytes
+        FROM zone
         """
 
     private static func zone(_ row: Row) -> StoredZone {
@@ -174,7 +178,9 @@ extension SQLiteConnection {
             incarnation: row[3],
             headSequence: row[4],
             changeSequence: row[5],
-            isDeleted: row[6]
+            isDeleted: row[6],
+            birthSequence: row[7],
+            bytes: row[8]
         )
     }
 }

@@ -56,6 +56,23 @@ public final class SQLiteStorage: Storage {
         commits = GroupCommit(database)
     }
 
+    /// Limits how large the file may grow; a write beyond that is refused as on a full disk.
+    ///
+    /// - Parameter bytes: Bytes of the file at most, never less than it has; nil for no limit.
+    /// - Throws: `StorageError` when the file cannot be used.
+    public func limitSize(to bytes: Int64?) async throws {
+        do {
+            try await database.writeWithoutTransaction { database in
+                let page = try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 4096
+                // SQLite's own limit, which its numbers of pages cannot exceed.
+                let pages = bytes.map { max(1, $0 / page) } ?? 0xFFFF_FFFE
+                try database.execute(sql: "PRAGMA max_page_count = \(pages)")
+            }
+        } catch {
+            throw StorageError(error)
+        }
+    }
+
     /// Runs a closure on one consistent state of the data.
     public func read<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageReader) throws -> Value

@@ -12,6 +12,9 @@ enum SQLiteTables {
         migrator.registerMigration("push") { database in
             try database.execute(sql: pushes)
         }
+        migrator.registerMigration("zone lives and sizes") { database in
+            try database.execute(sql: zoneColumns)
+        }
         migrator.registerMigration("snapshots") { database in
             try database.execute(sql: snapshots)
         }
@@ -88,6 +91,11 @@ enum SQLiteTables {
             UNIQUE (database, name)
         );
         CREATE INDEX zoneByChange ON zone (database, changeSequence);
+        """
+
+    private static let zoneColumns = """
+        ALTER TABLE zone ADD COLUMN birthSequence INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE zone ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
         """
 
     // Rowid tables with unique indexes write a fraction of what WITHOUT ROWID tables do when rows

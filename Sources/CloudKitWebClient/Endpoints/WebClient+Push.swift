@@ -41,9 +41,13 @@ extension WebClient {
     public func nextNotification(
         at webcourierURL: String
     ) async throws(WebClientError) -> Data? {
-        let response = try await send(
-            TransportRequest(method: "GET", url: webcourierURL, timeout: Self.courierTimeout)
+        var request = TransportRequest(
+            method: "GET",
+            url: webcourierURL,
+            timeout: Self.courierTimeout
         )
+        request.waits = true
+        let response = try await send(request)
         guard (200..<300).contains(response.status) else {
             throw .unexpectedAnswer(status: response.status, message: "The web courier refused")
         }

@@ -14,7 +14,13 @@ public struct HTTPTransport: Transport {
     private static let largestBody = 256 * 1024 * 1024
 
     /// Lives as long as the process: a pool that is shut down by one user would fail the others.
-    private static let client: HTTPClient = {
+    private static let client = makeClient()
+
+    /// For requests that wait: they keep their connections for long, and must not keep them from
+    /// others.
+    private static let waitingClient = makeClient(connectionsPerHost: 1024)
+
+    private static func makeClient(connectionsPerHost: Int? = nil) -> HTTPClient {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: .init(connect: .seconds(10), read: .seconds(60)),
@@ -22,8 +28,12 @@ public struct HTTPTransport: Transport {
         )
         // A server that is not there is the caller's to know at once, and to try again.
         configuration.connectionPool.retryConnectionEstablishment = false
+        if let connectionsPerHost {
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
+                connectionsPerHost
+        }
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
+    }
 
     /// Makes a transport.
     public init() {}
@@ -34,7 +44,11 @@ public struct HTTPTransport: Transport {
         message.method = HTTPMethod(rawValue: request.method)
         for (name, value) in request.headers { message.headers.add(name: name, value: value) }
         if let body = request.body { message.body = .bytes(ByteBuffer(bytes: body)) }
-        return try await execute(message, timeout: request.timeout)
+        return try await execute(
+            message,
+            timeout: request.timeout,
+            on: request.waits ? Self.waitingClient : Self.client
+        )
     }
 
     /// Streams a file into a POST request.
@@ -126,10 +140,11 @@ public struct HTTPTransport: Transport {
 
     private func execute(
         _ message: HTTPClientRequest,
-        timeout: Double
+        timeout: Double,
+        on client: HTTPClient = Self.client
     ) async throws -> TransportResponse {
         do {
-            let response = try await Self.client.execute(
+            let response = try await client.execute(
                 message,
                 timeout: .milliseconds(Int64(timeout * 1000))
             )

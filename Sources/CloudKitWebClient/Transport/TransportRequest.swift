@@ -12,6 +12,9 @@ public struct TransportRequest: Hashable, Sendable {
     public var body: Data?
     /// Seconds until the transport gives up.
     public var timeout: Double
+    /// Whether the request waits for something to happen, for as long as it takes: it must not hold
+    /// up others.
+    public var waits = false
 
     /// Makes a request.
     public init(

@@ -35,6 +35,9 @@ public struct WireRecord: Hashable, Sendable {
     public var zoneID: WireZoneID?
     /// The record above this one in a shared hierarchy.
     public var parent: WireReference?
+    /// Whether a changed record has no parent any more; a key of this package's own, as null means
+    /// the same as nothing.
+    public var removesParent: Bool?
     /// The share that the record is the root of.
     public var share: WireReference?
     /// Asks the server for a short identifier by which the record can be shared.
@@ -71,7 +74,7 @@ public struct WireRecord: Hashable, Sendable {
 extension WireRecord: Codable {
     private enum CodingKeys: CodingKey {
         case recordName, recordType, recordChangeTag, fields, pluginFields, created, modified
-        case deleted, zoneID, parent, share, createShortGUID, shortGUID
+        case deleted, zoneID, parent, removesParent, share, createShortGUID, shortGUID
     }
 
     /// Reads a record; keys that this version does not know are ignored.
@@ -86,6 +89,7 @@ extension WireRecord: Codable {
         deleted = try container.decodeIfPresent(Bool.self, forKey: .deleted)
         zoneID = try container.decodeIfPresent(WireZoneID.self, forKey: .zoneID)
         parent = try container.decodeIfPresent(WireReference.self, forKey: .parent)
+        removesParent = try container.decodeIfPresent(Bool.self, forKey: .removesParent)
         share = try container.decodeIfPresent(WireReference.self, forKey: .share)
         createShortGUID = try container.decodeIfPresent(Bool.self, forKey: .createShortGUID)
         shortGUID = try container.decodeIfPresent(String.self, forKey: .shortGUID)
@@ -107,6 +111,7 @@ extension WireRecord: Codable {
         try container.encodeIfPresent(deleted, forKey: .deleted)
         try container.encodeIfPresent(zoneID, forKey: .zoneID)
         try container.encodeIfPresent(parent, forKey: .parent)
+        try container.encodeIfPresent(removesParent, forKey: .removesParent)
         try container.encodeIfPresent(share, forKey: .share)
         try container.encodeIfPresent(createShortGUID, forKey: .createShortGUID)
         try container.encodeIfPresent(shortGUID, forKey: .shortGUID)

@@ -93,7 +93,6 @@ public struct ConformanceArea: Sendable, CustomStringConvertible {
     }
 }
 
-
 extension String {
     /// The text with `{name}` replaced by any value bound to the name, as a reader writes it.
     fileprivate func named(_ values: [String: JSON]) -> String {

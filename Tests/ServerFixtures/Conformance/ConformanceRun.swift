@@ -120,7 +120,9 @@ public struct ConformanceRun: Sendable {
             found.append("records \(records) instead of \(step["names"])")
         }
         let set = try step.set.filled(names)
-        if step.set != .null, Set(records) != Set(set.elements) || records.count != set.elements.count {
+        if step.set != .null,
+            Set(records) != Set(set.elements) || records.count != set.elements.count
+        {
             found.append("records \(records) instead of \(set) in any order")
         }
         // What the pattern bound stays bound; what the row bound for itself does not.

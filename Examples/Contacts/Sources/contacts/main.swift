@@ -12,8 +12,13 @@ let help = """
     quit                 end
     """
 
+/// Writes a line at once, also when a program reads it.
+@Sendable func say(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
 guard CommandLine.arguments.count == 2 else {
-    print("usage: contacts FILE")
+    say("usage: contacts FILE")
     exit(64)
 }
 let book: ContactBook
@@ -21,14 +26,14 @@ do {
     book = try ContactBook(
         at: URL(fileURLWithPath: CommandLine.arguments[1]),
         database: CKContainer.default().privateCloudDatabase,
-        report: { print("· \($0)") }
+        report: { say("· \($0)") }
     )
 } catch {
-    print("\(CommandLine.arguments[1]) is no contacts file: \(error)")
+    say("\(CommandLine.arguments[1]) is no contacts file: \(error)")
     exit(65)
 }
 await book.start()
-print(help)
+say(help)
 
 while let line = readLine() {
     let words = line.split(separator: " ").map(String.init)
@@ -46,12 +51,12 @@ while let line = readLine() {
                 try await book.delete(contact.id)
             }
         case ("list", _, _):
-            for contact in await book.contacts { print("\(contact.name) \(contact.phone)") }
+            for contact in await book.contacts { say("\(contact.name) \(contact.phone)") }
         case ("sync", _, _): try await book.sync()
         case ("quit", _, _): exit(0)
-        default: print(help)
+        default: say(help)
         }
     } catch {
-        print(error)
+        say("\(error)")
     }
 }

@@ -96,6 +96,8 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
                 newValue.map { $0.action == ReferenceAction.none } ?? true,
                 "CKRecord: a parent reference has the action .none"
             )
+            system.removesParent =
+                newValue == nil && (system.parent != nil || system.removesParent)
             system.parent = newValue
         }
     }

@@ -11,5 +11,7 @@ struct SystemFields {
     var modificationDate: Date?
     var modifier: CKRecord.ID?
     var parent: CKRecord.Reference?
+    /// Whether the server's copy may have a parent and this record has none any more.
+    var removesParent = false
     var share: CKRecord.Reference?
 }

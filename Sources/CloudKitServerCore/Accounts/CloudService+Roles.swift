@@ -1,0 +1,74 @@
+public import CloudKitWire
+
+extension CloudService {
+    /// Gives a user roles of the schema, in place of those that the user had.
+    ///
+    /// Roles matter in the public database, beside `_world`, `_icloud` and `_creator`, which everybody
+    /// has who is meant by them.
+    ///
+    /// - Parameters:
+    ///   - roles: Names of roles that the environment's schema defines; none takes all away.
+    ///   - user: The user.
+    ///   - environment: The environment whose schema is meant.
+    /// - Throws: `RequestError` with `NOT_FOUND` for a user or a role that does not exist.
+    public func setRoles(
+        _ roles: Set<String>,
+        of user: ServiceUser,
+        environment: ServiceEnvironment
+    ) async throws {
+        try await storage.write { [schemas] writer in
+            let row = try Self.environment(user.container, environment, writer)
+            let known = try schemas.current(row, writer).roles
+            if let unknown = roles.subtracting(known).min() {
+                throw RequestError(
+                    .notFound,
+                    reason: "The schema of \(user.container), \(environment.rawValue) has no role "
+                        + "'\(unknown)'; it has \(known.sorted().joined(separator: ", "))"
+                )
+            }
+            let found = try Self.user(user, writer)
+            try RoleDirectory(environment: row.id).setRoles(roles, of: found.id, writer)
+        }
+        callers.removeAll()
+    }
+
+    /// The roles that a user was given.
+    ///
+    /// - Throws: `RequestError` with `NOT_FOUND` for a user who does not exist.
+    public func roles(
+        of user: ServiceUser,
+        environment: ServiceEnvironment
+    ) async throws -> Set<String> {
+        try await storage.read { reader in
+            let row = try Self.environment(user.container, environment, reader)
+            let found = try Self.user(user, reader)
+            return try RoleDirectory(environment: row.id).roles(of: found.id, reader)
+        }
+    }
+
+    /// Bytes that a user's records and assets take.
+    ///
+    /// - Throws: `RequestError` with `NOT_FOUND` for a user who does not exist.
+    public func bytesUsed(
+        by user: ServiceUser,
+        environment: ServiceEnvironment
+    ) async throws -> Int64 {
+        try await storage.read { reader in
+            let row = try Self.environment(user.container, environment, reader)
+            let found = try Self.user(user, reader)
+            guard let database = try reader.database(row.id, owner: found.id) else { return 0 }
+            return try reader.zones(database.id).reduce(0) { $0 + $1.bytes }
+        }
+    }
+
+    private static func user(
+        _ user: ServiceUser,
+        _ reader: any StorageReader
+    ) throws -> StoredUser {
+        let found = try reader.user(container: user.container, recordName: user.userRecordName)
+        guard let found else {
+            throw RequestError(.notFound, reason: "No user \(user.userRecordName)")
+        }
+        return found
+    }
+}

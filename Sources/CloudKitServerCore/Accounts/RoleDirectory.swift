@@ -1,0 +1,33 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Which roles of an environment's schema its users have.
+struct RoleDirectory {
+    let environment: RowID<StoredEnvironment>
+
+    private var collection: String { "role/\(environment.rawValue)" }
+
+    /// The roles of a user.
+    func roles(of user: RowID<StoredUser>, _ reader: any StorageReader) throws -> Set<String> {
+        let body = try reader.document(collection, String(user.rawValue))
+        return body.flatMap { try? JSONDecoder().decode(Set<String>.self, from: $0) } ?? []
+    }
+
+    /// Gives a user these roles and no others.
+    func setRoles(
+        _ roles: Set<String>,
+        of user: RowID<StoredUser>,
+        _ writer: any StorageWriter
+    ) throws {
+        let name = String(user.rawValue)
+        if roles.isEmpty {
+            try writer.removeDocument(collection, name)
+        } else {
+            let body = try JSONEncoder().encode(roles.sorted())
+            try writer.putDocument(collection, StoredDocument(name: name, body: body))
+        }
+    }
+}

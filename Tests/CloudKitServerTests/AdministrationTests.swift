@@ -1,0 +1,211 @@
+import CloudKitServer
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Synchronization
+import Testing
+
+@Suite("The routes of operators and tests")
+struct AdministrationTests {
+    private static let key = "a key that only tests know"
+
+    private static func run(
+        _ change: (inout CloudServer.Configuration) -> Void = { _ in },
+        _ test: @escaping @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.administrationKey = key
+        change(&configuration)
+        try await TestServer.run(configuration, test)
+    }
+
+    private static func ask(
+        _ server: TestServer,
+        _ method: String,
+        _ path: String,
+        _ body: JSON? = nil,
+        key: String = AdministrationTests.key
+    ) async throws -> TestServer.Answer {
+        try await server.send(
+            server.url + path,
+            method: method,
+            headers: [("Authorization", "Bearer \(key)")],
+            try body.map { try JSONEncoder().encode($0) } ?? Data()
+        )
+    }
+
+    private static let container = "/_ck/containers/\(TestServer.container)"
+
+    @Test("Without the key nothing is answered and nothing happens")
+    func key() async throws {
+        try await Self.run { server in
+            try await server.addZone("Notes")
+            for (method, path) in [
+                ("GET", "/_ck/journal"), ("GET", "/_ck/faults"), ("PUT", "/_ck/faults"),
+                ("POST", Self.container + "/reset"), ("GET", Self.container + "/users"),
+                ("PUT", Self.container + "/snapshots/s"), ("POST", "/_ck/clock"),
+                ("POST", Self.container + "/api-tokens"), ("GET", "/_ck/nowhere"),
+            ] {
+                for key in ["", "wrong", Self.key + "x", String(Self.key.dropLast())] {
+                    let answer = try await Self.ask(server, method, path, key: key)
+                    #expect(answer.status == 403, "\(method) \(path)")
+                }
+            }
+            let zones = try await server.call("zones/list", [:]).body.zones.elements
+            #expect(zones.count == 2)
+            #expect(try await Self.ask(server, "GET", "/_ck/nowhere").status == 404)
+        }
+    }
+
+    @Test("A page of another origin is refused, whatever key it has")
+    func origin() async throws {
+        try await Self.run { server in
+            let answer = try await server.send(
+                server.url + "/_ck/journal",
+                method: "GET",
+                headers: [
+                    ("Authorization", "Bearer \(Self.key)"), ("Origin", "http://evil.example"),
+                ]
+            )
+            #expect(answer.status == 403)
+            #expect(answer.body.reason.text?.contains("evil.example") == true)
+        }
+    }
+
+    @Test("A server that others can reach has no such routes without a key of its operator's")
+    func offLoopback() throws {
+        let open = try CloudServer(configuration: .init(host: "0.0.0.0"))
+        #expect(open.administrationKey == nil)
+        let own = try CloudServer(configuration: .init(host: "127.0.0.1"))
+        let other = try CloudServer(configuration: .init(host: "127.0.0.1"))
+        #expect(own.administrationKey?.count == 32)
+        #expect(own.administrationKey != other.administrationKey)
+    }
+
+    @Test("What is for tests only does not start on an address that others can reach")
+    func developmentOnly() {
+        var names = CloudServer.Configuration(host: "0.0.0.0")
+        names.service.acceptsUserNames = true
+        var containers = CloudServer.Configuration(host: "192.0.2.1")
+        containers.service.opensContainers = true
+        var clock = CloudServer.Configuration(host: "::")
+        clock.hasVirtualClock = true
+        for configuration in [names, containers, clock] {
+            #expect(throws: ServerConfigurationError.self) {
+                _ = try CloudServer(configuration: configuration)
+            }
+        }
+    }
+
+    @Test("A container is reset, kept and brought back over HTTP")
+    func snapshots() async throws {
+        try await Self.run { server in
+            try await server.addZone("Notes")
+            _ = try await server.save([TestCloud.note("create", "a")])
+            let taken = try await Self.ask(server, "PUT", Self.container + "/snapshots/one%20note")
+            #expect(taken.body.name == "one note")
+            #expect(try await Self.ask(server, "POST", Self.container + "/reset").status == 200)
+            let zones = try await server.call("zones/list", [:]).body.zones.elements
+            #expect(zones.count == 1)
+            let list = try await Self.ask(server, "GET", Self.container + "/snapshots")
+            #expect(list.body.snapshots.elements.map(\.name) == ["one note"])
+            let restored = try await Self.ask(
+                server,
+                "POST",
+                Self.container + "/snapshots/one%20note/restore"
+            )
+            #expect(restored.status == 200)
+            #expect(try await server.names() == ["a"])
+            let path = Self.container + "/snapshots/one%20note"
+            #expect(try await Self.ask(server, "DELETE", path).status == 200)
+            #expect(try await Self.ask(server, "DELETE", path).status == 404)
+            let unknown = try await Self.ask(server, "POST", "/_ck/containers/nowhere/reset")
+            #expect(unknown.status == 404)
+        }
+    }
+
+    @Test("Faults are scripted over HTTP, and their counts read back")
+    func faults() async throws {
+        try await Self.run { server in
+            let rule: JSON = ["fault": "error", "code": "ZONE_BUSY", "call": 2]
+            let set = try await Self.ask(server, "PUT", "/_ck/faults", ["rules": [rule]])
+            #expect(set.status == 200)
+            var statuses: [Int] = []
+            for _ in 0..<3 { statuses.append(try await server.call("zones/list", [:]).status) }
+            #expect(statuses == [200, 503, 200])
+            let state = try await Self.ask(server, "GET", "/_ck/faults")
+            #expect(state.body.counts[0] == ["fitting": 3, "taken": 1])
+            #expect(state.body.plan.rules[0].code == "ZONE_BUSY")
+            let bad = try await Self.ask(server, "PUT", "/_ck/faults", ["rules": [["fault": "x"]]])
+            #expect((bad.status, bad.body.serverErrorCode) == (400, "BAD_REQUEST"))
+            #expect(bad.body.reason.text?.contains("rules[0].fault") == true)
+            _ = try await Self.ask(server, "DELETE", "/_ck/faults")
+            #expect(try await Self.ask(server, "GET", "/_ck/faults").body.plan == .null)
+        }
+    }
+
+    @Test("Users and tokens made over HTTP are good at once")
+    func users() async throws {
+        try await Self.run { server in
+            let token = try await Self.ask(
+                server,
+                "POST",
+                Self.container + "/api-tokens",
+                ["environment": "development"]
+            )
+            let user = try await Self.ask(
+                server,
+                "POST",
+                Self.container + "/users",
+                ["name": "Bob Noyce", "apiToken": token.body.apiToken]
+            )
+            let query =
+                "ckAPIToken=\(token.body.apiToken.text ?? "")&ckWebAuthToken="
+                + TestCloud.escape(user.body.webAuthToken.text ?? "")
+            let path = "/database/1/\(TestServer.container)/development/private/users/caller"
+            let caller = try await server.send("\(server.url)\(path)?\(query)", method: "GET")
+            #expect(caller.body.userRecordName == user.body.userRecordName)
+            let users = try await Self.ask(server, "GET", Self.container + "/users")
+            #expect(Set(users.body.users.elements.map(\.givenName)) == ["Ada", "Bob"])
+        }
+    }
+
+    @Test("The time moves forward where the configuration has a clock that can")
+    func clock() async throws {
+        let step: JSON = ["advanceSeconds": .int(15 * 24 * 60 * 60)]
+        try await Self.run({ $0.hasVirtualClock = true }) { server in
+            #expect(try await server.call("zones/list", [:]).status == 200)
+            let before = try await Self.ask(server, "GET", "/_ck/clock").body.milliseconds
+            let after = try await Self.ask(server, "POST", "/_ck/clock", step).body.milliseconds
+            guard case (.int(let first), .int(let second)) = (before, after) else {
+                Issue.record("The clock shows nothing")
+                return
+            }
+            #expect(second - first >= 15 * 24 * 60 * 60 * 1000)
+            #expect(try await server.call("zones/list", [:]).status == 401)
+            for bad: JSON in [["advanceSeconds": -1], ["advanceSeconds": .double(1e300)]] {
+                #expect(try await Self.ask(server, "POST", "/_ck/clock", bad).status == 400)
+            }
+        }
+        try await Self.run { server in
+            let answer = try await Self.ask(server, "POST", "/_ck/clock", step)
+            #expect(answer.status == 404)
+        }
+    }
+
+    @Test("The user's header works on a loopback server that was told to believe it")
+    func userHeader() async throws {
+        let path = "/database/1/\(TestServer.container)/development/private/users/caller"
+        for isOn in [true, false] {
+            try await Self.run({ $0.service.acceptsUserNames = isOn }) { server in
+                let answer = try await server.send(
+                    "\(server.url)\(path)?ckAPIToken=\(server.apiToken)",
+                    method: "GET",
+                    headers: [("X-CloudKit-User", "Eve")]
+                )
+                #expect(answer.status == (isOn ? 200 : 421))
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import AsyncHTTPClient
+import CloudKitServer
+import CloudKitServerCore
+import Foundation
+import ServerFixtures
+import Testing
+
+@Suite("The web courier over HTTP", .timeLimit(.minutes(2)))
+struct CourierTests {
+    private func waiters(_ server: TestServer, _ count: Int) async {
+        while server.waitingRequests != count { await Task.yield() }
+    }
+
+    private func listen(_ server: TestServer) async throws -> String {
+        let token = TestCloud.escape(server.webToken)
+        let answer = try await server.send(
+            "\(server.url)/device/1/\(TestServer.container)/development/tokens/create"
+                + "?ckAPIToken=\(server.apiToken)&ckWebAuthToken=\(token)",
+            Data(#"{"apnsEnvironment":"development"}"#.utf8)
+        )
+        return try #require(answer.body.webcourierURL.text)
+    }
+
+    private func subscribe(_ server: TestServer) async throws {
+        try await server.addZone("Notes")
+        let subscription: JSON = ["subscriptionID": "d", "subscriptionType": "database"]
+        let answer = try await server.call(
+            "subscriptions/modify",
+            ["operations": [["operationType": "create", "subscription": subscription]]]
+        )
+        #expect(answer.body.subscriptions[0].subscriptionID == "d")
+    }
+
+    @Test("A request waits at the server's own address and is answered by a change")
+    func push() async throws {
+        try await TestServer.run { server in
+            try await subscribe(server)
+            let url = try await listen(server)
+            #expect(url.hasPrefix(server.url + "/aps?tok="))
+            async let answer = server.send(url, method: "GET")
+            await waiters(server, 1)
+            _ = try await server.save([TestCloud.note("create", "a")])
+            #expect(try await answer.body.ck.met.sid == "d")
+            #expect(server.waitingRequests == 0)
+        }
+    }
+
+    @Test("Without a change the answer is empty when the time is over")
+    func timeout() async throws {
+        try await TestServer.run(.init(courierSeconds: 0.05)) { server in
+            let answer = try await server.send(try await listen(server), method: "GET")
+            #expect(answer.status == 200)
+            #expect(answer.data.isEmpty)
+            #expect(server.waitingRequests == 0)
+        }
+    }
+
+    @Test("A client that goes away leaves no request behind, and what comes later is kept")
+    func disconnect() async throws {
+        try await TestServer.run { server in
+            try await subscribe(server)
+            let url = try await listen(server)
+            let request = Task { try await server.send(url, method: "GET") }
+            await waiters(server, 1)
+            request.cancel()
+            await waiters(server, 0)
+            _ = try await server.save([TestCloud.note("create", "a")])
+            let answer = try await server.send(url, method: "GET")
+            #expect(answer.body.ck.met.sid == "d")
+        }
+    }
+
+    @Test("Many clients wait at once, and each is told")
+    func many() async throws {
+        try await TestServer.run { server in
+            try await subscribe(server)
+            var urls: [String] = []
+            for _ in 0..<6 { urls.append(try await listen(server)) }
+            let names = try await withThrowingTaskGroup(of: String?.self) { group in
+                for url in urls {
+                    group.addTask {
+                        try await server.send(url, method: "GET").body.ck.met.sid.text
+                    }
+                }
+                await waiters(server, 6)
+                _ = try await server.save([TestCloud.note("create", "a")])
+                return try await group.reduce(into: [String?]()) { $0.append($1) }
+            }
+            #expect(names == Array(repeating: "d", count: 6))
+        }
+    }
+
+    @Test("A server that ends answers those who wait")
+    func shutdown() async throws {
+        let request = AsyncStream<Task<TestServer.Answer, any Error>>.makeStream()
+        try await TestServer.run { server in
+            let url = try await listen(server)
+            let task = Task { try await server.send(url, method: "GET") }
+            await waiters(server, 1)
+            request.continuation.yield(task)
+        }
+        for await task in request.stream {
+            // Answered empty, or cut off; but not for ever.
+            _ = await task.result
+            break
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import CloudKitServer
+import CloudKitServerCore
+import CloudKitServerSQLite
+import CloudKitWire
+import Foundation
+import Logging
+import ServerFixtures
+import Synchronization
+import Testing
+
+@Suite("A disk that is full or fails")
+struct FullDiskTests {
+    private static let large: JSON = [
+        "text": ["value": .string(String(repeating: "x", count: 200_000))]
+    ]
+
+    /// Runs a test against a service over storage of the test's own.
+    private static func run(
+        _ storage: any Storage,
+        _ test: @escaping @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        let service = CloudService(
+            storage: storage,
+            assets: try FileAssetStorage.temporary(),
+            clock: SystemClock(),
+            randomness: SystemRandomness()
+        )
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        try await TestServer.run(CloudServer(serving: service, logger: logger), test)
+    }
+
+    @Test("A file that may not grow refuses writes, answers reads, and recovers with more room")
+    func fullFile() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("FullDiskTests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let storage = try SQLiteStorage(path: folder.path + "/cloud.sqlite")
+        try await Self.run(storage) { server in
+            try await server.addZone("Notes")
+            _ = try await server.save([TestCloud.note("create", "a", Self.large)])
+            try await storage.limitSize(to: 500_000)
+            var refused: TestServer.Answer?
+            for number in 0..<10 where refused == nil {
+                let answer = try await server.save([
+                    TestCloud.note("create", "n\(number)", Self.large)
+                ])
+                if answer.status != 200 { refused = answer }
+            }
+            let answer = try #require(refused)
+            #expect((answer.status, answer.body.serverErrorCode) == (503, "TRY_AGAIN_LATER"))
+            #expect(answer.body.retryAfter == 60)
+            #expect(answer.body.reason.text?.contains("disk is full") == true)
+            let kept = try await server.names()
+            #expect(kept.contains("a"))
+            try await storage.limitSize(to: nil)
+            let saved = try await server.save([TestCloud.note("create", "z", Self.large)])
+            #expect(saved.status == 200)
+            #expect(try await server.names() == kept + ["z"])
+        }
+    }
+
+    @Test("Storage that fails answers 500, tells nobody why, and is used again when it works")
+    func failingStorage() async throws {
+        let storage = FailingStorage(try SQLiteStorage(path: nil))
+        try await Self.run(storage) { server in
+            try await server.addZone("Notes")
+            storage.error = StorageError(.inputOutput, "the secret place is broken")
+            for answer in [
+                try await server.save([TestCloud.note("create", "a")]),
+                try await server.call("zones/list", [:]),
+            ] {
+                #expect((answer.status, answer.body.serverErrorCode) == (500, "INTERNAL_ERROR"))
+                #expect(!String(decoding: answer.data, as: UTF8.self).contains("secret"))
+            }
+            storage.error = StorageError(.full, "no room")
+            let full = try await server.save([TestCloud.note("create", "a")])
+            #expect((full.status, full.body.serverErrorCode) == (503, "TRY_AGAIN_LATER"))
+            storage.error = nil
+            #expect(try await server.names() == [])
+            #expect(try await server.save([TestCloud.note("create", "a")]).status == 200)
+            #expect(try await server.names() == ["a"])
+        }
+    }
+
+    /// Storage that fails when a test says so.
+    private final class FailingStorage: Storage {
+        private let base: any Storage
+        private let failure = Mutex<StorageError?>(nil)
+
+        init(_ base: any Storage) {
+            self.base = base
+        }
+
+        var error: StorageError? {
+            get { failure.withLock { $0 } }
+            set { failure.withLock { $0 = newValue } }
+        }
+
+        func read<Value: Sendable>(
+            _ body: @escaping @Sendable (any StorageReader) throws -> Value
+        ) async throws -> Value {
+            if let error { throw error }
+            return try await base.read(body)
+        }
+
+        func write<Value: Sendable>(
+            _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+        ) async throws -> Value {
+            // What was written is undone: a disk fails at the end, when all is to be kept.
+            try await base.write { [self] writer in
+                let value = try body(writer)
+                if let error { throw error }
+                return value
+            }
+        }
+    }
+
+    @Test("A full file system refuses assets and records, leaves no pieces, and recovers")
+    func fullFileSystem() async throws {
+        guard let disk = SmallDisk(bytes: 4 << 20) else {
+            print("Skipped: a full file system needs the right to mount a small one")
+            return
+        }
+        defer { disk.remove() }
+        try await TestServer.run(.init(directory: disk.path)) { server in
+            try await server.addZone("Notes")
+            func upload(_ size: Int) async throws -> TestServer.Answer {
+                let token: JSON = ["recordName": "n1", "recordType": "Note", "fieldName": "image"]
+                let prepared = try await server.call(
+                    "assets/upload",
+                    ["zoneID": ["zoneName": "Notes"], "tokens": [token]]
+                )
+                let url = prepared.body.tokens[0].url.text ?? ""
+                return try await server.send(url, Data(count: size))
+            }
+            let refused = try await upload(8 << 20)
+            #expect((refused.status, refused.body.serverErrorCode) == (503, "TRY_AGAIN_LATER"))
+            let incoming = disk.path + "/assets/incoming"
+            #expect(try FileManager.default.contentsOfDirectory(atPath: incoming) == [])
+            #expect(try await upload(1000).status == 200)
+
+            try disk.fill()
+            var statuses: [Int] = []
+            for number in 0..<30 {
+                let answer = try await server.save([
+                    TestCloud.note("create", "n\(number)", Self.large)
+                ])
+                statuses.append(answer.status)
+                if answer.status != 200 { break }
+            }
+            #expect(statuses.last == 503)
+            let kept = try await server.names()
+            #expect(kept.count == statuses.count { $0 == 200 })
+            try disk.empty()
+            let saved = try await server.save([TestCloud.note("create", "z", Self.large)])
+            #expect(saved.status == 200)
+            #expect(try await server.names() == kept + ["z"])
+        }
+    }
+
+    /// A file system of some megabytes in memory.
+    private struct SmallDisk {
+        let path: String
+
+        /// Mounts one; nil where this process may not.
+        init?(bytes: Int) {
+            path = FileManager.default.temporaryDirectory.path + "/disk-\(UUID().uuidString)"
+            try? FileManager.default.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: true
+            )
+            let options = ["-t", "tmpfs", "-o", "size=\(bytes)", "cloudkit-test", path]
+            guard Self.run("mount", options) else {
+                try? FileManager.default.removeItem(atPath: path)
+                return nil
+            }
+        }
+
+        func remove() {
+            _ = Self.run("umount", ["-l", path])
+            try? FileManager.default.removeItem(atPath: path)
+        }
+
+        private var filling: URL { URL(fileURLWithPath: path + "/filling") }
+
+        /// Takes what room there is.
+        func fill() throws {
+            try Data().write(to: filling)
+            let file = try FileHandle(forWritingTo: filling)
+            defer { try? file.close() }
+            // In ever smaller pieces, until not one byte fits.
+            var size = 1 << 20
+            while size > 0 {
+                do {
+                    try file.write(contentsOf: Data(count: size))
+                } catch {
+                    size /= 2
+                }
+            }
+        }
+
+        func empty() throws { try FileManager.default.removeItem(at: filling) }
+
+        private static func run(_ command: String, _ arguments: [String]) -> Bool {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = [command] + arguments
+            process.standardError = FileHandle.nullDevice
+            guard (try? process.run()) != nil else { return false }
+            process.waitUntilExit()
+            return process.terminationStatus == 0
+        }
+    }
+}
