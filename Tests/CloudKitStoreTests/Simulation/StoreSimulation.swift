@@ -53,7 +53,11 @@ struct StoreSimulation {
         }
         for _ in 0..<stepCount {
             guard let device = devices.randomElement(using: &chance) else { break }
-            try await step(device)
+            if chance.chance(8) {
+                try await race(device, among: devices)
+            } else {
+                try await step(device)
+            }
         }
         for _ in 0..<4 {
             for device in devices { try await device.syncWithoutFaults() }
@@ -86,6 +90,21 @@ struct StoreSimulation {
             story.append("\(device.name) crashes after \(requests) requests")
             try await device.crash(after: requests)
         }
+    }
+
+    /// Another device edits and syncs while a device's save is under way.
+    private mutating func race(
+        _ device: SimulatedDevice,
+        among devices: [SimulatedDevice]
+    ) async throws {
+        try await retitle(device)
+        guard let other = devices.filter({ $0.name != device.name }).randomElement(using: &chance)
+        else { return }
+        try await retitle(other)
+        try await count(other)
+        story.append("\(device.name) syncs, and before its save arrives \(other.name) does")
+        let store = other.store
+        await device.sync { _ = try? await store.sync() }
     }
 
     private mutating func write(_ device: SimulatedDevice, _ sql: String) async throws {
