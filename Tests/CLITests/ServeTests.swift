@@ -86,4 +86,72 @@ struct ServeTests {
         #expect(outcome.errors.contains("--port 70000"))
         #expect(!FileManager.default.fileExists(atPath: data.path))
     }
+
+    /// The address in a greeting.
+    private func url(_ server: CommandProcess.Running) throws -> String {
+        let words = server.greeting.split(separator: " ")
+        let address = try #require(words.first { $0.hasPrefix("http://") })
+        return String(address.dropLast())
+    }
+
+    private func ask(_ url: String, key: String) async throws -> String {
+        let response = try await HTTPTransport().send(
+            TransportRequest(
+                method: "GET",
+                url: url,
+                headers: ["Authorization": "Bearer \(key)"],
+                body: nil,
+                timeout: 60
+            )
+        )
+        return String(decoding: response.body, as: UTF8.self)
+    }
+
+    @Test(
+        "A server that is stopped answers what it has begun, and ends with success",
+        .timeLimit(.minutes(2))
+    )
+    func stop() async throws {
+        defer { try? FileManager.default.removeItem(at: data) }
+        try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+        let plan =
+            #"{"rules": [{"fault": "delay", "milliseconds": 700, "operation": "zones/list"}]}"#
+        let (faults, keyFile) = (data.path + "/faults.json", data.path + "/key")
+        try Data(plan.utf8).write(to: URL(fileURLWithPath: faults))
+        try Data("a key of the operator\n".utf8).write(to: URL(fileURLWithPath: keyFile))
+        let server = try await CommandProcess.start([
+            "serve", "--data", data.path, "--port", "0", "--user", "Ada L", "--faults", faults,
+            "--admin-key-file", keyFile, "--durability", "relaxed",
+        ])
+        let url = try url(server)
+        let database = try database("ada-l")
+        async let zones = database.allRecordZones()
+        // The request stands in the journal before its answer, which the fault holds back.
+        while try await !ask(url + "/_ck/journal", key: "a key of the operator")
+            .contains("zones/list")
+        {
+            await Task.yield()
+        }
+        server.end(SIGTERM)
+        #expect(try await zones.count == 1)
+        #expect(server.status == 0)
+    }
+
+    @Test(
+        "What no server should start with is refused with the remedy",
+        arguments: [
+            (["--host", "0.0.0.0", "--user-header"], "listen on 127.0.0.1"),
+            (["--max-request-bytes", "0"], "--max-request-bytes 0: the least is 1"),
+            (["--durability", "none"], "full"), (["--faults", "/nowhere"], "cannot be read"),
+            (["--admin-key-file", "/nowhere"], "16 characters"),
+        ]
+    )
+    func refusals(arguments: [String], message: String) async throws {
+        defer { try? FileManager.default.removeItem(at: data) }
+        let outcome = try await CommandProcess.run(
+            ["serve", "--data", data.path, "--port", "0"] + arguments
+        )
+        #expect(outcome.status != 0)
+        #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    }
 }

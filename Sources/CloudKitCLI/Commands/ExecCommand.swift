@@ -2,6 +2,7 @@ import ArgumentParser
 import CloudKitServer
 import Foundation
 import Logging
+import ServiceLifecycle
 import UnixSignals
 
 /// Runs a program against a server of its own.
@@ -50,22 +51,37 @@ struct ExecCommand: AsyncParsableCommand {
             configuration: try options.configuration(directory: data, port: 0),
             logger: logger
         )
+        var group = ServiceGroupConfiguration(services: [server], logger: logger)
+        group.maximumGracefulShutdownDuration = .seconds(5)
+        let services = ServiceGroup(configuration: group)
         let status = try await withThrowingTaskGroup(of: Void.self, returning: Int32.self) {
             group in
-            group.addTask { try await server.run() }
+            group.addTask { try await services.run() }
             let environment = try await environment(of: server)
             let child = try ChildProcess.start(command, environment: environment)
+            let status = await Self.end(of: child, passing: signals)
+            await services.triggerGracefulShutdown()
+            try await group.waitForAll()
+            return status
+        }
+        throw ExitCode(status)
+    }
+
+    /// Passes signals on until the command ends.
+    ///
+    /// - Returns: Its exit status.
+    private static func end(
+        of child: ChildProcess,
+        passing signals: UnixSignalsSequence
+    ) async -> Int32 {
+        await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await signal in signals { ForwardedSignals.pass(signal, to: child) }
             }
             let status = await child.end()
             group.cancelAll()
-            while let result = await group.nextResult() {
-                if case .failure(let error) = result, !(error is CancellationError) { throw error }
-            }
             return status
         }
-        throw ExitCode(status)
     }
 
     /// The command's environment: ours, with what leads to the server.

@@ -27,7 +27,7 @@ import CloudKitWire
 public struct FaultPlan: Hashable, Sendable, Codable {
     /// Where the chances of all rules start; the same seed draws the same chances.
     public var seed: UInt64
-    /// The rules. All that fit a request take effect; of two errors the first one does.
+    /// The rules; all that fit a request take effect, and of two errors the first one.
     public var rules: [FaultRule]
 
     /// Makes a plan.

@@ -32,9 +32,9 @@ struct SyncTests {
         }
     }
 
-    @Test("10,000 records go up with one call")
-    func thousands() async throws {
-        try await CloudFixture.inProcess.run { cloud in
+    @Test("10,000 records go up with one call", arguments: CloudFixture.allCases)
+    func thousands(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
             let ada = try await cloud.addUser()
             let phone = Contacts(try await cloud.database(of: ada))
             let laptop = Contacts(try await cloud.database(of: ada))
