@@ -144,6 +144,13 @@ public final class CloudServer: Service {
         return "http://\(host):\(try await port())"
     }
 
+    /// Where measurements go: to the server's own collection, and to the program's where it has one.
+    private var factory: any MetricsFactory {
+        let programs = MetricsSystem.factory
+        if programs is NOOPMetricsHandler { return metrics }
+        return MultiplexMetricsHandler(factories: [metrics, programs])
+    }
+
     private func application() -> Application<HTTPFace> {
         Application(
             responder: HTTPFace(
@@ -162,7 +169,7 @@ public final class CloudServer: Service {
                     journal: journal,
                     logger: logger,
                     clock: clock,
-                    metrics: MultiplexMetricsHandler(factories: [metrics, MetricsSystem.factory]),
+                    metrics: factory,
                     watcher: configuration.watcher
                 )
             ),
