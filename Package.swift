@@ -231,8 +231,8 @@ let package = Package(
         .target(
             name: "Support",
             dependencies: [
-                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitTesting",
-                "CloudKitWebClient", logging,
+                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitServerCore",
+                "CloudKitTesting", "CloudKitWebClient", logging,
             ],
             path: "Tests/Support"
         ),

@@ -14,6 +14,7 @@ let webClient: Target.Dependency = .product(name: "CloudKitWebClient", package: 
 
 let codable: Target.Dependency = .product(name: "CloudKitCodable", package: cloudKitPackage)
 let cloudKit: Target.Dependency = .product(name: "CloudKit", package: cloudKitPackage)
+let extras: Target.Dependency = .product(name: "CloudKitExtras", package: cloudKitPackage)
 let testing: Target.Dependency = .product(name: "CloudKitTesting", package: cloudKitPackage)
 let server: Target.Dependency = .product(name: "CloudKitServer", package: cloudKitPackage)
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -43,11 +44,15 @@ let package = Package(
             name: "ServerBenchmarks",
             dependencies: [harness, webClient, server, grdb, hummingbird, logging]
         ),
+        .target(
+            name: "AppleBenchmarks",
+            dependencies: [harness, cloudKit, extras, webClient, server, hummingbird, logging]
+        ),
         .executableTarget(
             name: "bench",
             dependencies: [
-                harness, "CodableBenchmarks", "EngineBenchmarks", "ServerBenchmarks",
-                "WireBenchmarks",
+                harness, "AppleBenchmarks", "CodableBenchmarks", "EngineBenchmarks",
+                "ServerBenchmarks", "WireBenchmarks",
             ]
         ),
         .testTarget(name: "BenchmarkHarnessTests", dependencies: [harness]),

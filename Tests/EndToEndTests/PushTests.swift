@@ -154,6 +154,31 @@ struct ServicePushTests {
         }
     }
 
+    @Test("However many listen, other requests get through", arguments: CloudFixture.allCases)
+    func crowd(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let ada = try await cloud.addUser()
+            let laptop = try await cloud.device(of: ada).privateCloudDatabase
+            let zoneID = try await subscribe(laptop)
+            let waiting = Waiting {}
+            var clients: [WebClient] = []
+            for _ in 1...20 { clients.append(try waiting.client(try await cloud.device(of: ada))) }
+            try await withThrowingTaskGroup(of: String?.self) { group in
+                for client in clients {
+                    group.addTask {
+                        for try await heard in CKContainer(client: client).notifications() {
+                            return (heard as? CKQueryNotification)?.recordID?.recordName
+                        }
+                        return nil
+                    }
+                }
+                while waiting.count < 20 { await Task.yield() }
+                try await laptop.save(note("a", 5, in: zoneID))
+                for try await name in group { #expect(name == "a") }
+            }
+        }
+    }
+
     @Test("Listening ends with the task", arguments: CloudFixture.allCases)
     func cancellation(_ fixture: CloudFixture) async throws {
         try await fixture.run { cloud in

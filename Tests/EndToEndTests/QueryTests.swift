@@ -85,6 +85,29 @@ struct QueryTests {
         }
     }
 
+    @Test("Words are searched in all fields that can be", arguments: CloudFixture.allCases)
+    func words(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            try await database.save(Self.zone)
+            _ = try await database.modifyRecords(saving: people(), deleting: [])
+            for (format, expected) in [
+                ("self CONTAINS 'cleo odd'", ["Bob", "Cleo", "Dan"]),
+                ("self CONTAINS 'nobody'", []),
+            ] {
+                let query = CKQuery(
+                    recordType: "Person",
+                    predicate: NSPredicate(format: format)
+                )
+                let (matches, _) = try await database.records(
+                    matching: query,
+                    inZoneWith: Self.zone.zoneID
+                )
+                #expect(matches.map(\.0.recordName).sorted() == expected, "\(format)")
+            }
+        }
+    }
+
     @Test("Distances find what is near, and sort it")
     func distances() async throws {
         try await CloudFixture.inProcess.run { cloud in

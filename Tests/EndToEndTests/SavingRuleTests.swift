@@ -211,4 +211,28 @@ struct SavingRuleTests {
             #expect(whole["title"] == "a" && whole["count"] == 2)
         }
     }
+
+    @Test("A parent that was removed is gone from the server's copy")
+    func parent() async throws {
+        try await run { first, second in
+            let root = CKRecord(
+                recordType: "Note",
+                recordID: CKRecord.ID(recordName: "root", zoneID: Self.recordID.zoneID)
+            )
+            let child = note("a")
+            child.setParent(root)
+            _ = try await first.modifyRecords(saving: [root, child], deleting: [])
+            let found = try await second.record(for: Self.recordID)
+            #expect(found.parent?.recordID == root.recordID)
+            found["title"] = "b"
+            try await second.save(found)
+            #expect(try await first.record(for: Self.recordID).parent != nil)
+            found.parent = nil
+            try await second.save(found)
+            let orphan = try await first.record(for: Self.recordID)
+            #expect(orphan.parent == nil)
+            #expect(orphan["title"] == "b")
+            try await first.deleteRecord(withID: root.recordID)
+        }
+    }
 }

@@ -4,7 +4,8 @@ import Testing
 
 extension StorageConformance {
     static let pushes: [Check] = [
-        Check(testDescription: "Items of a queue are in order, and of one slot the newest remains") {
+        Check(testDescription: "Items of a queue are in order, and of one slot the newest remains")
+        {
             storage in
             try await storage.write { writer in
                 for (slot, body) in [(nil, 1), ("s", 2), (nil, 3), ("s", 4)] as [(String?, UInt8)] {
@@ -12,7 +13,9 @@ extension StorageConformance {
                 }
                 try writer.addPush(Self.push("s", 9, queue: 2))
                 #expect(try Self.bodies(writer) == [1, 3, 4])
-                #expect(try writer.pushes(Data([1]), limit: 2).map(\.body) == [Data([1]), Data([3])])
+                #expect(
+                    try writer.pushes(Data([1]), limit: 2).map(\.body) == [Data([1]), Data([3])]
+                )
                 #expect(try writer.pushes(Data([1]), limit: 9).map(\.slot) == [nil, nil, "s"])
                 #expect(try Self.bodies(writer, queue: 2) == [9])
             }

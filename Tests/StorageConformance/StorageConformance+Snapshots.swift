@@ -96,7 +96,10 @@ extension StorageConformance {
         )
         try writer.setAssets([Data([8])], of: record)
         for collection in ["1", "1/x", "12"] {
-            try writer.putDocument("\(documents)/\(collection)", StoredDocument(name: "n", body: Data([1])))
+            try writer.putDocument(
+                "\(documents)/\(collection)",
+                StoredDocument(name: "n", body: Data([1]))
+            )
         }
         return World(environment: environment.id, database: database.id, zone: zone.id)
     }

@@ -11,19 +11,26 @@ extension ScriptedTransport {
         case lost
         /// The service answers that it is busy.
         case throttled
+        /// The service does not know the user any more.
+        case unauthenticated
     }
 
-    /// Makes a way to a service on which the first request of an endpoint meets a fault.
+    /// Makes a way to a service on which one request of an endpoint meets a fault: the first, or the
+    /// one after `passed` others.
     public static func failing(
         _ path: String,
         _ fault: Fault,
+        after passed: Int = 0,
         over base: any Transport
     ) -> any Transport {
-        let isPending = Mutex(true)
+        let left = Mutex(passed)
         return ScriptedTransport { request, _ in
-            guard request.isAbout(path), isPending.withLock({ exchange(&$0, with: false) }) else {
-                return nil
+            guard request.isAbout(path) else { return nil }
+            let isHit = left.withLock { left in
+                defer { left -= 1 }
+                return left == 0
             }
+            guard isHit else { return nil }
             switch fault {
             case .cut: throw TransportError(.broken, message: "cut")
             case .lost:
@@ -33,6 +40,11 @@ extension ScriptedTransport {
                 return .refusal(
                     429,
                     #"{"serverErrorCode":"THROTTLED","reason":"busy","retryAfter":1,"uuid":"u"}"#
+                )
+            case .unauthenticated:
+                return .refusal(
+                    401,
+                    #"{"serverErrorCode":"AUTHENTICATION_FAILED","reason":"no user","uuid":"u"}"#
                 )
             }
         }.over(base)

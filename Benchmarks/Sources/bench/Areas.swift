@@ -1,3 +1,4 @@
+import AppleBenchmarks
 import BenchmarkHarness
 import CodableBenchmarks
 import EngineBenchmarks
@@ -10,4 +11,5 @@ let areas: [Area] = [
     .wire,
     .server,
     .engine,
+    .apple,
 ]

@@ -75,8 +75,9 @@ extension JSONReader {
         return RecordOperation(type, record, desiredKeys: desiredKeys)
     }
 
-    /// Reads a record as clients send one; gives up on shares and on what only answers have.
-    private mutating func record() throws(GaveUp) -> WireRecord {
+    /// Reads a record; gives up on shares and, unless it is one of an answer, on what only answers
+    /// have.
+    mutating func record(ofAnswer isAnswer: Bool = false) throws(GaveUp) -> WireRecord {
         var record = WireRecord(recordName: nil)
         var seen = Seen()
         try object { (reader, key) throws(GaveUp) in
@@ -96,8 +97,18 @@ extension JSONReader {
                 record.parent = try reader.optional { r throws(GaveUp) in try r.reference() }
             case "deleted":
                 record.deleted = try reader.optional { r throws(GaveUp) in try r.bool() }
+            case "created" where isAnswer:
+                record.created = try reader.optional { r throws(GaveUp) in try r.stamp() }
+            case "modified" where isAnswer:
+                record.modified = try reader.optional { r throws(GaveUp) in try r.stamp() }
+            case "share" where isAnswer:
+                record.share = try reader.optional { r throws(GaveUp) in try r.reference() }
+            case "shortGUID" where isAnswer:
+                record.shortGUID = try reader.optional { r throws(GaveUp) in try r.string() }
             case "created", "modified", "share", "createShortGUID", "shortGUID":
                 guard try reader.null() else { throw GaveUp() }
+            // An item that failed has other members.
+            case "serverErrorCode" where isAnswer: throw GaveUp()
             default:
                 try reader.skip()
                 return

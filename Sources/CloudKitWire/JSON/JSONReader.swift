@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads JSON straight from bytes, for the requests that come most often.
+/// Reads JSON straight from bytes, for the requests and answers that come most often.
 ///
 /// It knows the common forms and gives up on all others, those that are no JSON included. The
 /// caller then decodes with Foundation, which decides, and finds the words for what is wrong. So
@@ -13,7 +13,11 @@ struct JSONReader {
     /// Thrown for what the reader does not know.
     struct GaveUp: Error {}
 
+    /// Nesting that is still read, so that no message can exhaust the stack.
+    private static let deepest = 64
+
     private let bytes: [UInt8]
+    private var depth = 0
     /// The next byte.
     private(set) var place = 0
 
@@ -57,10 +61,13 @@ struct JSONReader {
     /// Reads an object, member by member.
     ///
     /// - Parameter member: Reads one value; must leave the reader behind it.
+    /// - Throws: `GaveUp`, and what `member` throws.
     mutating func object(
         _ member: (inout JSONReader, String) throws(GaveUp) -> Void
     ) throws(GaveUp) {
         try expect("{")
+        try enter()
+        defer { depth -= 1 }
         if try take("}") { return }
         while true {
             guard try peek() == UInt8(ascii: "\"") else { throw GaveUp() }
@@ -75,12 +82,19 @@ struct JSONReader {
     /// Reads an array, element by element.
     mutating func array(_ element: (inout JSONReader) throws(GaveUp) -> Void) throws(GaveUp) {
         try expect("[")
+        try enter()
+        defer { depth -= 1 }
         if try take("]") { return }
         while true {
             try element(&self)
             if try take("]") { return }
             try expect(",")
         }
+    }
+
+    private mutating func enter() throws(GaveUp) {
+        depth += 1
+        guard depth <= Self.deepest else { throw GaveUp() }
     }
 
     /// Takes `null` when it comes next.

@@ -43,6 +43,11 @@ public struct FieldType: Hashable, Sendable {
     /// `NUMBER_INT64` and `INT64`, `ASSET` and `ASSETID`, `ENCRYPTED_STRING` and `STRING` mean the
     /// same (observed in answers and in clients of the field).
     public init?(tag: String) {
+        // The common case, without taking the tag apart.
+        if let scalar = Scalar(rawValue: tag) {
+            self.init(scalar)
+            return
+        }
         if tag == "UNKNOWN_LIST" || tag == "EMPTY_LIST" {
             self.init(listOf: nil)
             return

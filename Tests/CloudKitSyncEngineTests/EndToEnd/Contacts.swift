@@ -15,14 +15,19 @@ final class Contacts: CKSyncEngineDelegate {
         var saved: CKSyncEngine.State.Serialization?
         var story: [String] = []
         var makesZone = true
+        /// What the user did and the server has not said it has.
+        var unsent: Set<CKSyncEngine.PendingRecordZoneChange> = []
         var engine: CKSyncEngine?
     }
 
     static let zoneID = CKRecordZone.ID(zoneName: "Contacts")
 
+    /// Where the contacts are: in a zone of the user's own, or in one that somebody shares.
+    let zoneID: CKRecordZone.ID
     private let contents: Mutex<Contents>
     private let database: CKDatabase
     private let service: (any SyncEngineService)?
+    private let environment: SyncEngineEnvironment
     private let isAutomatic: Bool
     /// Runs inside `handleEvent`, after the app has handled the event.
     private let hook: @Sendable (Contacts, CKSyncEngine.Event, CKSyncEngine) async -> Void
@@ -33,8 +38,10 @@ final class Contacts: CKSyncEngineDelegate {
     init(
         _ database: CKDatabase,
         contents: Contents = Contents(),
+        zoneID: CKRecordZone.ID = Contacts.zoneID,
         isAutomatic: Bool = false,
         service: (any SyncEngineService)? = nil,
+        environment: SyncEngineEnvironment = .init(clock: ContinuousClock(), log: { _ in }),
         hook: @escaping @Sendable (Contacts, CKSyncEngine.Event, CKSyncEngine) async -> Void = {
             _,
             _,
@@ -43,8 +50,10 @@ final class Contacts: CKSyncEngineDelegate {
     ) {
         self.database = database
         self.contents = Mutex(contents)
+        self.zoneID = zoneID
         self.isAutomatic = isAutomatic
         self.service = service
+        self.environment = environment
         self.hook = hook
         (names, tellName) = AsyncStream.makeStream()
         startEngine()
@@ -59,11 +68,7 @@ final class Contacts: CKSyncEngineDelegate {
         configuration.automaticallySync = isAutomatic
         let engine =
             service.map {
-                CKSyncEngine(
-                    configuration,
-                    service: $0,
-                    environment: .init(clock: ContinuousClock(), log: { _ in })
-                )
+                CKSyncEngine(configuration, service: $0, environment: environment)
             } ?? CKSyncEngine(configuration)
         contents.withLock { $0.engine = engine }
     }
@@ -90,18 +95,43 @@ final class Contacts: CKSyncEngineDelegate {
                 contents.contacts[id, default: .init(name: "")].name = name
             }
         }
-        engine.state.add(
-            pendingRecordZoneChanges: contacts.keys.sorted().map { .saveRecord(Self.recordID($0)) }
-        )
+        note(contacts.keys.sorted().map { .saveRecord(recordID($0)) })
     }
 
     func delete(_ ids: [String]) {
         contents.withLock { contents in
             for id in ids { contents.contacts[id] = nil }
         }
-        engine.state.add(
-            pendingRecordZoneChanges: ids.map { .deleteRecord(Self.recordID($0)) }
-        )
+        note(ids.map { .deleteRecord(recordID($0)) })
+    }
+
+    private func note(_ changes: [CKSyncEngine.PendingRecordZoneChange]) {
+        contents.withLock { contents in
+            for change in changes {
+                contents.unsent.remove(.saveRecord(change.recordID))
+                contents.unsent.remove(.deleteRecord(change.recordID))
+                contents.unsent.insert(change)
+            }
+        }
+        engine.state.add(pendingRecordZoneChanges: changes)
+    }
+
+    /// Tells the engine of all edits again: a state that was kept before one of them lacks it.
+    func resend() {
+        let changes = kept.unsent.sorted { "\($0)" < "\($1)" }
+        engine.state.add(pendingRecordZoneChanges: changes)
+    }
+
+    /// Forgets what belongs to an account, as an app does when it changes.
+    func forget() {
+        contents.withLock { contents in
+            contents.contacts = [:]
+            contents.unsent = []
+        }
+    }
+
+    func recordID(_ id: String) -> CKRecord.ID {
+        CKRecord.ID(recordName: id, zoneID: zoneID)
     }
 
     static func recordID(_ id: String) -> CKRecord.ID {
@@ -156,11 +186,11 @@ final class Contacts: CKSyncEngineDelegate {
         case .accountChange(let event):
             if case .signIn = event.changeType, kept.makesZone {
                 syncEngine.state.add(
-                    pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zoneID))]
+                    pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))]
                 )
             }
         case .fetchedDatabaseChanges(let event):
-            if event.deletions.contains(where: { $0.zoneID == Self.zoneID }) {
+            if event.deletions.contains(where: { $0.zoneID == zoneID }) {
                 contents.withLock { $0.contacts = [:] }
             }
         case .fetchedRecordZoneChanges(let event):
@@ -176,6 +206,8 @@ final class Contacts: CKSyncEngineDelegate {
     }
 
     private func merge(_ record: CKRecord, _ engine: CKSyncEngine) {
+        // A shared zone holds its share too.
+        guard record.recordType == "Contact" else { return }
         let isPending = engine.state.pendingRecordZoneChanges
             .contains(.saveRecord(record.recordID))
         contents.withLock { contents in
@@ -194,7 +226,11 @@ final class Contacts: CKSyncEngineDelegate {
         for record in event.savedRecords {
             contents.withLock {
                 $0.contacts[record.recordID.recordName]?.server = Self.archive(record)
+                $0.unsent.remove(.saveRecord(record.recordID))
             }
+        }
+        for recordID in event.deletedRecordIDs {
+            contents.withLock { _ = $0.unsent.remove(.deleteRecord(recordID)) }
         }
         for failure in event.failedRecordSaves {
             let recordID = failure.record.recordID
@@ -206,7 +242,7 @@ final class Contacts: CKSyncEngineDelegate {
                     contents.contacts[recordID.recordName] =
                         Contact(name: server["name"] ?? "", server: Self.archive(server))
                 }
-            case .zoneNotFound:
+            case .zoneNotFound where kept.makesZone:
                 engine.state.add(
                     pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: recordID.zoneID))]
                 )

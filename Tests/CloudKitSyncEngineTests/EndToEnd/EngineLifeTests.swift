@@ -77,45 +77,6 @@ struct EngineLifeTests {
     }
 
     @Test(
-        "The process may end after any event: the last state and the app's data are enough",
-        arguments: 0..<14
-    )
-    func restart(_ boundary: Int) async throws {
-        try await CloudFixture.inProcess.run { cloud in
-            let ada = try await cloud.addUser()
-            let database = try await cloud.database(of: ada)
-            let laptop = Contacts(try await cloud.database(of: ada))
-            laptop.save(["1": "Ann", "2": "Ben"])
-            try await laptop.engine.sendChanges()
-
-            // What the app had kept when the process ended.
-            let kept = Mutex<Contacts.Contents?>(nil)
-            let phone = Contacts(database) { app, _, _ in
-                if app.story.count == boundary + 1 { kept.withLock { $0 = app.kept } }
-            }
-            try await phone.engine.fetchChanges()
-            phone.save(["1": "Anna", "3": "Cleo"])
-            _ = try? await phone.engine.sendChanges()
-            guard var contents = kept.withLock({ $0 }) else { return }
-            contents.engine = nil
-            contents.story = []
-
-            let again = Contacts(database, contents: contents)
-            // An edit that no state held yet is the app's own to add again.
-            again.save(["1": "Anna", "3": "Cleo"])
-            for _ in 0..<3 {
-                _ = try? await again.engine.fetchChanges()
-                _ = try? await again.engine.sendChanges()
-            }
-            try await again.engine.fetchChanges()
-            try await laptop.engine.fetchChanges()
-            #expect(again.engine.state.pendingRecordZoneChanges.isEmpty)
-            #expect(again.list == ["1": "Anna", "2": "Ben", "3": "Cleo"])
-            #expect(laptop.list == again.list)
-        }
-    }
-
-    @Test(
         "Changes travel by themselves: an edit is sent, a push is answered by a fetch",
         .timeLimit(.minutes(5)),
         arguments: CloudFixture.allCases

@@ -24,14 +24,18 @@ struct PushingService: SyncEngineService {
         self.switchboard = switchboard
     }
 
-    func answer(_ request: SyncRequest, for user: String?) async -> SyncAnswer {
+    func answer(
+        _ request: SyncRequest,
+        for user: String?,
+        in group: CKOperationGroup?
+    ) async -> SyncAnswer {
         switch request {
         case .subscribe: return .subscribed("switchboard")
         case .modifyRecords, .modifyZones:
-            let answer = await base.answer(request, for: user)
+            let answer = await base.answer(request, for: user, in: group)
             switchboard.push()
             return answer
-        default: return await base.answer(request, for: user)
+        default: return await base.answer(request, for: user, in: group)
         }
     }
 

@@ -32,9 +32,9 @@ struct SyncTests {
         }
     }
 
-    @Test("10,000 records go up with one call")
-    func thousands() async throws {
-        try await CloudFixture.inProcess.run { cloud in
+    @Test("10,000 records go up with one call", arguments: CloudFixture.allCases)
+    func thousands(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
             let ada = try await cloud.addUser()
             let phone = Contacts(try await cloud.database(of: ada))
             let laptop = Contacts(try await cloud.database(of: ada))
@@ -139,6 +139,28 @@ struct SyncTests {
             _ = try await other.deleteRecordZone(withID: Contacts.zoneID)
             try await phone.engine.fetchChanges()
             #expect(phone.list.isEmpty)
+        }
+    }
+
+    @Test(
+        "Of a zone that another device deleted and made anew, only the new records remain",
+        arguments: CloudFixture.allCases
+    )
+    func zoneRemade(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let ada = try await cloud.addUser()
+            let phone = Contacts(try await cloud.database(of: ada))
+            phone.save(["1": "Ann"])
+            try await phone.engine.sendChanges()
+            try await phone.engine.fetchChanges()
+            let other = try await cloud.database(of: ada)
+            _ = try await other.deleteRecordZone(withID: Contacts.zoneID)
+            try await other.save(CKRecordZone(zoneID: Contacts.zoneID))
+            let record = CKRecord(recordType: "Contact", recordID: Contacts.recordID("2"))
+            record["name"] = "Ben"
+            try await other.save(record)
+            try await phone.engine.fetchChanges()
+            #expect(phone.list == ["2": "Ben"])
         }
     }
 

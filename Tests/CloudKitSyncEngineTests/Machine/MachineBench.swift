@@ -71,7 +71,7 @@ struct MachineBench {
             return react(event) + [.delivered]
         case .askForBatch: return [.batch(batch(machine.state))]
         case .askForOptions(let context): return [.options(options(context))]
-        case .request(let request, _):
+        case .request(let request, _, _):
             requests.append(request)
             return answer(request).map { [.answer($0)] } ?? []
         case .cancelRequest: return [.answer(.failure(CKError(.operationCancelled)))]

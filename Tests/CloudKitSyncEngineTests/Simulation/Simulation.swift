@@ -202,7 +202,7 @@ struct Simulation {
         case .askForBatch(let context):
             queue.add(.ask(index, life: life, context), at: now + wait(0...10))
         case .askForOptions(let context): later(index, .options(options(context)), within: 0...5)
-        case .request(let request, let user): send(index, request, user)
+        case .request(let request, let user, _): send(index, request, user)
         case .cancelRequest:
             guard let request = devices[index].request, chance.one(of: 2) else { return }
             let answer = SyncAnswer.failure(CKError(.operationCancelled))

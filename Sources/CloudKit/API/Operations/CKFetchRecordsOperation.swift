@@ -69,6 +69,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         await report {
             for recordID in recordIDs.unique { self.report(recordID, results[recordID]) }
         }
+        try throwIfCancelled(among: results.values.map(\.error))
     }
 
     private func report(_ recordID: CKRecord.ID, _ result: Result<CKRecord, any Error>?) {

@@ -104,7 +104,10 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
             for record in records { self.report(record, results.saveResults[record.recordID]) }
             for recordID in recordIDs { self.report(recordID, results.deleteResults[recordID]) }
         }
-        try throwIfCancelled(among: results)
+        try throwIfCancelled(
+            among: results.saveResults.values.map(\.error)
+                + results.deleteResults.values.map(\.error)
+        )
     }
 
     private func report(_ record: CKRecord, _ result: Result<CKRecord, any Error>?) {

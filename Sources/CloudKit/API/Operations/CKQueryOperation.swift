@@ -103,6 +103,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
                 }
             }
         }
+        try throwIfCancelled(among: page.matches.map(\.1.error))
     }
 
     override func conclude(_ error: CKError?) {

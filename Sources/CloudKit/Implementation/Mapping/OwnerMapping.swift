@@ -26,6 +26,15 @@ struct OwnerMapping: Sendable {
         return CKRecordZone.ID(zoneName: name, ownerName: user(owner))
     }
 
+    /// The API's form of a zone's identity; `home` itself where it is that zone, as it mostly is.
+    func native(_ zoneID: WireZoneID, near home: CKRecordZone.ID) -> CKRecordZone.ID {
+        if zoneID.zoneName == home.zoneName {
+            if scope == .private, home.ownerName == CKCurrentUserDefaultName { return home }
+            if zoneID.ownerRecordName == home.ownerName { return home }
+        }
+        return native(zoneID)
+    }
+
     /// The identity of a user's record.
     func userRecordID(_ name: String?) -> CKRecord.ID? {
         guard let name, !name.isEmpty else { return nil }

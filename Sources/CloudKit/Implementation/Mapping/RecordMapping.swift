@@ -20,19 +20,23 @@ struct RecordMapping: Sendable {
         else {
             throw CKError(.internalError, message: "The server sent a record without name or type")
         }
-        let zoneID = wire.zoneID.map(owners.native) ?? home
+        let zoneID = wire.zoneID.map { owners.native($0, near: home) } ?? home
         var system = SystemFields(
             recordType: type,
             recordID: CKRecord.ID(recordName: name, zoneID: zoneID)
         )
         update(&system, from: wire)
-        var values: [Bool: [CKRecord.FieldKey: FieldValue]] = [:]
+        var plain = FieldStore()
+        var encrypted = FieldStore()
         for (key, field) in wire.fields {
-            let value = field.value?.native(owners: owners, home: zoneID, asset: asset)
-            values[field.isEncrypted, default: [:]][key] = value
+            guard let wire = field.value else { continue }
+            let value = wire.native(owners: owners, home: zoneID, asset: asset)
+            if field.isEncrypted {
+                encrypted.setServerValue(value, forKey: key)
+            } else {
+                plain.setServerValue(value, forKey: key)
+            }
         }
-        let plain = FieldStore(serverValues: values[false] ?? [:])
-        let encrypted = FieldStore(serverValues: values[true] ?? [:])
         guard type == CKRecord.SystemType.share else {
             return CKRecord(system: system, plain: plain, encrypted: encrypted)
         }

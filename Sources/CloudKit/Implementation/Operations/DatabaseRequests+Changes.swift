@@ -123,7 +123,7 @@ extension DatabaseRequests.Context {
             guard let name, !name.isEmpty else { continue }
             let recordID = CKRecord.ID(
                 recordName: name,
-                zoneID: wire?.zoneID.map(owners.native) ?? home
+                zoneID: wire?.zoneID.map { owners.native($0, near: home) } ?? home
             )
             if wire?.deleted ?? false {
                 page.deleted.append(.init(recordID: recordID, recordType: wire?.recordType ?? ""))

@@ -33,8 +33,7 @@ extension DatabaseRequests {
     }
 }
 
-/// Ends a modification as a whole when its cancellation kept items from being sent.
-func throwIfCancelled(among results: RecordModification.Results) throws(CKError) {
-    let errors = results.saveResults.values.map(\.error) + results.deleteResults.values.map(\.error)
+/// Ends an operation as a whole when its cancellation kept items from being transferred.
+func throwIfCancelled(among errors: [(any Error)?]) throws(CKError) {
     for case let error as CKError in errors where error.code == .operationCancelled { throw error }
 }

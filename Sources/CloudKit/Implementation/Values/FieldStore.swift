@@ -20,6 +20,12 @@ struct FieldStore {
         slots = serverValues.mapValues { Slot(value: $0, isChanged: false) }
     }
 
+    /// Takes in a field of a fetched record: it is not changed.
+    mutating func setServerValue(_ value: FieldValue, forKey key: CKRecord.FieldKey) {
+        if slots.isEmpty { slots.reserveCapacity(12) }
+        slots[key] = Slot(value: value, isChanged: false)
+    }
+
     /// The value of a field; setting one marks it changed, even when it stays equal.
     subscript(key: CKRecord.FieldKey) -> FieldValue? {
         get { slots[key]?.value }

@@ -42,7 +42,7 @@ final class SyncEngineCore: Sendable {
     func start(_ driver: SyncEngineDriver) {
         let actions = actions
         // Ends by itself when `stop` ends the stream.
-        Task { await driver.run(actions) }
+        Task(executorPreference: environment.executor) { await driver.run(actions) }
         signal(.start)
     }
 
@@ -69,6 +69,9 @@ final class SyncEngineCore: Sendable {
     func read<Value>(_ body: (SyncEngineMachine) -> Value) -> Value {
         contents.withLock { body($0.machine) }
     }
+
+    /// Where the engine's tasks run.
+    var executor: (any TaskExecutor)? { environment.executor }
 
     func log(_ message: String) { environment.log(message) }
 

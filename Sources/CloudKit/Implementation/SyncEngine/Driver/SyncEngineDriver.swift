@@ -28,7 +28,8 @@ actor SyncEngineDriver {
 
     /// Carries out actions until the engine is gone.
     func run(_ actions: AsyncStream<SyncEngineAction>) async {
-        accountListener = Task { @concurrent [core, accountChanges] in
+        accountListener = Task(executorPreference: core.executor) {
+            @concurrent [core, accountChanges] in
             for await _ in accountChanges { core.signal(.notice(.accountChanged)) }
         }
         for await action in actions { perform(action) }
@@ -53,9 +54,9 @@ actor SyncEngineDriver {
             visit { delegate, engine in
                 .options(await delegate.nextFetchChangesOptions(context, syncEngine: engine))
             }
-        case .request(let request, let user):
-            work = Task { @concurrent [core, service] in
-                core.signal(.answer(await service.answer(request, for: user)))
+        case .request(let request, let user, let group):
+            work = Task(executorPreference: core.executor) { @concurrent [core, service] in
+                core.signal(.answer(await service.answer(request, for: user, in: group)))
             }
         case .cancelRequest: work?.cancel()
         case .wake(let time): wake(at: time)
@@ -70,7 +71,8 @@ actor SyncEngineDriver {
         _ body:
             @escaping @Sendable (any CKSyncEngineDelegate, CKSyncEngine) async -> SyncEngineSignal
     ) {
-        work = Task { @concurrent [core, weak delegate, weak engine] in
+        work = Task(executorPreference: core.executor) {
+            @concurrent [core, weak delegate, weak engine] in
             guard let delegate, let engine else {
                 core.stop()
                 return
@@ -82,7 +84,7 @@ actor SyncEngineDriver {
     private func wake(at time: Duration?) {
         timer?.cancel()
         timer = time.map { time in
-            Task { @concurrent [core] in
+            Task(executorPreference: core.executor) { @concurrent [core] in
                 do {
                     try await core.sleep(until: time)
                     core.signal(.wake)
@@ -97,7 +99,7 @@ actor SyncEngineDriver {
         listener?.cancel()
         listener = nil
         guard isListening else { return }
-        listener = Task { @concurrent [core, service] in
+        listener = Task(executorPreference: core.executor) { @concurrent [core, service] in
             for await _ in service.pushes() { core.signal(.notice(.databaseChanged)) }
         }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Time, chance and log of an engine; a test may put its own in their place.
+/// Time, chance, log and threads of an engine; a test may put its own in their place.
 package struct SyncEngineEnvironment: Sendable {
     /// The time since a beginning that stays the same.
     package var now: @Sendable () -> Duration
@@ -10,6 +10,8 @@ package struct SyncEngineEnvironment: Sendable {
     package var chance: @Sendable () -> Double
     /// Takes what the engine put up with.
     package var log: @Sendable (String) -> Void
+    /// Where the engine's tasks run; nil for where Swift runs tasks by itself.
+    package var executor: (any TaskExecutor)?
     package var timing: SyncEngineTiming
     package var defect: SyncEngineDefect?
 
@@ -18,6 +20,7 @@ package struct SyncEngineEnvironment: Sendable {
         clock: C,
         chance: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
         log: @escaping @Sendable (String) -> Void = SyncEngineEnvironment.writeToStandardError,
+        executor: (any TaskExecutor)? = nil,
         timing: SyncEngineTiming = SyncEngineTiming(),
         defect: SyncEngineDefect? = nil
     ) where C.Duration == Duration {
@@ -26,6 +29,7 @@ package struct SyncEngineEnvironment: Sendable {
         sleep = { try await clock.sleep(until: beginning.advanced(by: $0), tolerance: nil) }
         self.chance = chance
         self.log = log
+        self.executor = executor
         self.timing = timing
         self.defect = defect
     }

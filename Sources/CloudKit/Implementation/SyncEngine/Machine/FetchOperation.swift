@@ -21,7 +21,7 @@ struct FetchOperation {
 
     private var phase = Phase.beginning
     /// The options as the delegate last said them.
-    private var options: CKSyncEngine.FetchChangesOptions
+    private(set) var options: CKSyncEngine.FetchChangesOptions
     /// The zone whose `will` event has no `did` event yet.
     private var current: CKRecordZone.ID?
     private var finished: Set<CKRecordZone.ID> = []

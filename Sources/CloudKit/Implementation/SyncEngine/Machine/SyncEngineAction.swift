@@ -8,8 +8,8 @@ package enum SyncEngineAction: Sendable {
     case askForBatch(CKSyncEngine.SendChangesContext)
     /// Ask the delegate for the options of the next request; then signal `options`.
     case askForOptions(CKSyncEngine.FetchChangesContext)
-    /// Send a request on behalf of a user; then signal `answer`.
-    case request(SyncRequest, user: String?)
+    /// Send a request on behalf of a user, as part of a group; then signal `answer`.
+    case request(SyncRequest, user: String?, group: CKOperationGroup?)
 
     /// Cancel the request that is under way; its answer is still waited for.
     case cancelRequest

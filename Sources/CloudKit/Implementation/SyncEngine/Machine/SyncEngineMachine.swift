@@ -194,8 +194,18 @@ package struct SyncEngineMachine: Sendable {
         case .request(let request):
             outstanding = .request
             let isAboutUser = if case .identifyUser = request { true } else { false }
-            actions.append(.request(request, user: isAboutUser ? nil : state.account.user))
+            let user = isAboutUser ? nil : state.account.user
+            actions.append(.request(request, user: user, group: operationGroup))
         case .finish: finishOperation()
+        }
+    }
+
+    /// What the requests of the operation that runs belong to.
+    private var operationGroup: CKOperationGroup? {
+        switch operation {
+        case .fetch(let fetch): fetch.options.operationGroup
+        case .send(let send): send.context.options.operationGroup
+        case .identify, .subscribe, nil: nil
         }
     }
 

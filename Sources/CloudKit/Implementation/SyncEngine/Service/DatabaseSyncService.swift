@@ -3,19 +3,36 @@ import Foundation
 
 /// A database as an engine's service.
 package struct DatabaseSyncService: SyncEngineService {
-    let requests: DatabaseRequests
+    private(set) var requests: DatabaseRequests
+    /// What the database's own configuration sets.
+    private let settings: OperationSettings
 
     package init(_ database: CKDatabase) {
+        settings = database.settings
         requests = database.requests
+        // The engine repeats by itself what found no server, and says so between the attempts.
+        requests.settings.isPatient = false
     }
 
-    package func answer(_ request: SyncRequest, for user: String?) async -> SyncAnswer {
+    package func answer(
+        _ request: SyncRequest,
+        for user: String?,
+        in group: CKOperationGroup?
+    ) async -> SyncAnswer {
         do {
             if let user { try await check(user) }
-            return try await answer(request)
+            return try await configured(by: group).answer(request)
         } catch {
             return .failure(error)
         }
+    }
+
+    /// The service under a group's configuration, which wins over the database's.
+    private func configured(by group: CKOperationGroup?) -> Self {
+        guard let group else { return self }
+        var service = self
+        service.requests.settings.timeout = group.settings.filled(from: settings).requests.timeout
+        return service
     }
 
     /// Sends nothing of one user's on behalf of another.
@@ -77,26 +94,27 @@ package struct DatabaseSyncService: SyncEngineService {
         _ zoneID: CKRecordZone.ID,
         _ token: CKServerChangeToken?
     ) async throws(CKError) -> SyncAnswer {
-        let page = try await requests.zoneChanges(
+        let page = try await requests.zoneChangePage(
             in: zoneID,
             since: token,
             desiredKeys: nil,
             limit: nil
-        )
+        ).get()
+        // In the feed's order, oldest first.
         var records: [CKRecord] = []
         var failures: [CKRecord.ID: CKError] = [:]
-        for (recordID, result) in page.modificationResultsByID {
+        for (recordID, result) in page.changed {
             switch result {
-            case .success(let modification): records.append(modification.record)
+            case .success(let record): records.append(record)
             case .failure(let error): failures[recordID] = CKError(any: error)
             }
         }
         return .zoneChanges(
             .init(
                 modifications: records,
-                deletions: page.deletions,
+                deletions: page.deleted,
                 failures: failures,
-                token: page.changeToken,
+                token: page.token,
                 moreComing: page.moreComing
             )
         )

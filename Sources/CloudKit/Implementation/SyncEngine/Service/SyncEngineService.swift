@@ -3,8 +3,13 @@ package protocol SyncEngineService: Sendable {
     /// Answers a request, on behalf of a user.
     ///
     /// When somebody else is signed in by now, nothing is sent and the answer is
-    /// `notAuthenticated`; nil asks for no user in particular.
-    func answer(_ request: SyncRequest, for user: String?) async -> SyncAnswer
+    /// `notAuthenticated`; nil asks for no user in particular. The request goes out as the group's
+    /// configuration says.
+    func answer(
+        _ request: SyncRequest,
+        for user: String?,
+        in group: CKOperationGroup?
+    ) async -> SyncAnswer
 
     /// The changes of the database that the service reports by itself while the stream is read.
     ///

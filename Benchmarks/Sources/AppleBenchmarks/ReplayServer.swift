@@ -1,0 +1,48 @@
+import CloudKitWebClient
+import Foundation
+import Hummingbird
+import Logging
+
+/// A plain HTTP server that gives ready answers, so that what is measured is the client alone.
+enum ReplayServer {
+    /// Starts a server for recorded exchanges; it ends with the process.
+    ///
+    /// - Returns: Its address.
+    static func start(_ exchanges: [RecordedRequests.Exchange]) async throws -> String {
+        var answers: [Data: ByteBuffer] = [:]
+        for exchange in exchanges {
+            answers[key(exchange.request.body ?? Data())] = ByteBuffer(bytes: exchange.answer.body)
+        }
+        let router = Router()
+        let replay: @Sendable (Request, BasicRequestContext) async throws -> Response = {
+            [answers] request, _ in
+            let body = try await request.body.collect(upTo: 1 << 20)
+            guard let answer = answers[key(body.readableBytesView)] else {
+                return Response(status: .notFound)
+            }
+            return Response(
+                status: .ok,
+                headers: [.contentType: "application/json; charset=UTF-8"],
+                body: ResponseBody(byteBuffer: answer)
+            )
+        }
+        router.post("**", use: replay)
+        router.get("**", use: replay)
+        var logger = Logger(label: "replay")
+        logger.logLevel = .critical
+        let (ports, port) = AsyncStream<Int>.makeStream()
+        let application = Application(
+            router: router,
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { port.yield($0.localAddress?.port ?? 0) },
+            logger: logger
+        )
+        // Ends with the process.
+        Task { try await application.run() }
+        for await port in ports { return "http://127.0.0.1:\(port)" }
+        throw Unequal()
+    }
+
+    /// What is the same however the keys of a body's objects are ordered, which differs each time.
+    private static func key(_ body: some Sequence<UInt8>) -> Data { Data(body.sorted()) }
+}

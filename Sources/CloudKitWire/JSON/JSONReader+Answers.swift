@@ -1,0 +1,131 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension RecordsResponse {
+    /// Reads an answer of a common form; nil for any other, which Foundation may decode.
+    init?(common data: Data) {
+        var reader = JSONReader(data)
+        guard let response = try? reader.recordsResponse() else { return nil }
+        self = response
+    }
+}
+
+extension ZoneChangesResponse {
+    /// Reads an answer of a common form; nil for any other, which Foundation may decode.
+    init?(common data: Data) {
+        var reader = JSONReader(data)
+        guard let response = try? reader.zoneChangesResponse() else { return nil }
+        self = response
+    }
+}
+
+extension JSONReader {
+    fileprivate mutating func recordsResponse() throws(GaveUp) -> RecordsResponse {
+        var records: [ItemResult<WireRecord>]?
+        var response = RecordsResponse(records: [])
+        var seen = Seen()
+        try object { (reader, key) throws(GaveUp) in
+            switch key {
+            case "records": records = try reader.records()
+            case "continuationMarker":
+                response.continuationMarker =
+                    try reader.optional { r throws(GaveUp) in try r.string() }
+            case "syncToken":
+                response.syncToken = try reader.optional { r throws(GaveUp) in try r.string() }
+            default:
+                try reader.skip()
+                return
+            }
+            try seen.insert(key)
+        }
+        guard let records else { throw GaveUp() }
+        try end()
+        response.records = records
+        return response
+    }
+
+    fileprivate mutating func zoneChangesResponse() throws(GaveUp) -> ZoneChangesResponse {
+        var zones: [ItemResult<ZoneChangesResponse.Zone>] = []
+        var seen = Seen()
+        var hasZones = false
+        try object { (reader, key) throws(GaveUp) in
+            guard key == "zones" else {
+                try reader.skip()
+                return
+            }
+            try reader.array { (reader) throws(GaveUp) in
+                zones.append(.success(try reader.zoneChanges()))
+            }
+            hasZones = true
+            try seen.insert(key)
+        }
+        guard hasZones else { throw GaveUp() }
+        try end()
+        return ZoneChangesResponse(zones: zones)
+    }
+
+    private mutating func zoneChanges() throws(GaveUp) -> ZoneChangesResponse.Zone {
+        var zone: WireZoneID?
+        var records: [ItemResult<WireRecord>]?
+        var token: String?
+        var moreComing: Bool?
+        var seen = Seen()
+        try object { (reader, key) throws(GaveUp) in
+            switch key {
+            case "zoneID": zone = try reader.zoneID()
+            case "records": records = try reader.records()
+            case "syncToken": token = try reader.string()
+            case "moreComing":
+                moreComing = try reader.optional { r throws(GaveUp) in try r.bool() }
+            // A zone that failed has other members.
+            case "serverErrorCode": throw GaveUp()
+            default:
+                try reader.skip()
+                return
+            }
+            try seen.insert(key)
+        }
+        guard let zone, let records, let token else { throw GaveUp() }
+        var changes = ZoneChangesResponse.Zone(
+            zoneID: zone,
+            records: records,
+            syncToken: token,
+            moreComing: moreComing ?? false
+        )
+        changes.moreComing = moreComing
+        return changes
+    }
+
+    private mutating func records() throws(GaveUp) -> [ItemResult<WireRecord>] {
+        var records: [ItemResult<WireRecord>] = []
+        try array { (reader) throws(GaveUp) in
+            records.append(.success(try reader.record(ofAnswer: true)))
+        }
+        return records
+    }
+
+    /// Reads who did something, and when.
+    mutating func stamp() throws(GaveUp) -> WireRecord.Stamp {
+        var timestamp: Int64?
+        var user: String?
+        var device: String?
+        var seen = Seen()
+        try object { (reader, key) throws(GaveUp) in
+            switch key {
+            case "timestamp": timestamp = try reader.integer()
+            case "userRecordName":
+                user = try reader.optional { r throws(GaveUp) in try r.string() }
+            case "deviceID": device = try reader.optional { r throws(GaveUp) in try r.string() }
+            default:
+                try reader.skip()
+                return
+            }
+            try seen.insert(key)
+        }
+        guard let timestamp else { throw GaveUp() }
+        return WireRecord.Stamp(timestamp: timestamp, userRecordName: user, deviceID: device)
+    }
+}

@@ -1,0 +1,60 @@
+import CloudKit
+import CloudKitExtras
+import Support
+import Synchronization
+
+/// An app whose process ends at an event, and what it had kept by then.
+struct Mortal: Sendable {
+    /// How the process ends.
+    enum Death: CaseIterable {
+        /// The server gets nothing more.
+        case atOnce
+        /// The server still gets what was under way, and the app never learns of it.
+        case withRequestsUnderWay
+    }
+
+    /// The last words of a process.
+    final class Testament: Sendable {
+        private let contents = Mutex<Contacts.Contents?>(nil)
+
+        /// What the app had kept when its process ended; nil when it did not end.
+        var kept: Contacts.Contents? { contents.withLock { $0 } }
+
+        func write(_ kept: Contacts.Contents) { contents.withLock { $0 = kept } }
+    }
+
+    let container: CKContainer
+    let app: Contacts
+    let testament = Testament()
+
+    /// Starts an app from what a former process kept, to end at an event, counted from 0.
+    init(
+        _ container: CKContainer,
+        _ cut: Cut,
+        contents: Contacts.Contents = .init(),
+        endsAt boundary: Int,
+        _ death: Death,
+        handling hook: @escaping @Sendable (Contacts, CKSyncEngine.Event) -> Void = { _, _ in }
+    ) {
+        self.container = container
+        var contents = contents
+        contents.engine = nil
+        contents.story = []
+        app = Contacts(
+            container.privateCloudDatabase,
+            contents: contents
+        ) { [testament] app, event, _ in
+            hook(app, event)
+            guard app.story.count == boundary + 1 else { return }
+            testament.write(app.kept)
+            if death == .atOnce { cut.make() }
+        }
+    }
+
+    /// The contents for another process, after this one.
+    var kept: Contacts.Contents {
+        var contents = testament.kept ?? app.kept
+        contents.engine = nil
+        return contents
+    }
+}
