@@ -144,13 +144,6 @@ public final class CloudServer: Service {
         return "http://\(host):\(try await port())"
     }
 
-    /// Where measurements go: to the server's own collection, and to the program's where it has one.
-    private var factory: any MetricsFactory {
-        let programs = MetricsSystem.factory
-        if programs is NOOPMetricsHandler { return metrics }
-        return MultiplexMetricsHandler(factories: [metrics, programs])
-    }
-
     private func application() -> Application<HTTPFace> {
         Application(
             responder: HTTPFace(
@@ -169,7 +162,9 @@ public final class CloudServer: Service {
                     journal: journal,
                     logger: logger,
                     clock: clock,
-                    metrics: factory,
+                    series: RequestSeries(
+                        MultiplexMetricsHandler(factories: [metrics, MetricsSystem.factory])
+                    ),
                     watcher: configuration.watcher
                 )
             ),

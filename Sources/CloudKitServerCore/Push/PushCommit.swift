@@ -44,8 +44,7 @@ struct PushCommit {
             try tellPublic(of: changes)
             return
         }
-        for var watcher in try watchers() {
-            guard watcher.hasSubscriptions else { continue }
+        for var watcher in try watchers() where watcher.hasSubscriptions {
             try watcher.see(changes, writer)
             try tell(watcher, zoneChanged: false)
         }

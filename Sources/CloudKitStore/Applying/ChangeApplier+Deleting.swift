@@ -48,7 +48,14 @@ extension ChangeApplier {
             known.goes = true
             return try known.save(database)
         }
-        try journal.add(plan.overruled, key, kept: nil, at: clock.edit(entry?.version ?? 0))
+        var overruled = plan.overruled
+        if overruled.isEmpty, known.session == KnownRecord.savedHere {
+            // Whoever deleted it may not have seen what this device saved last: CloudKit deletes
+            // whatever there is.
+            let fields = try mapping.fields(existing, table)
+            overruled.append(.init(fields: fields, side: .local, rule: "deletion"))
+        }
+        try journal.add(overruled, key, kept: nil, at: clock.edit(entry?.version ?? 0))
         try entry?.clear(database)
         entry = nil
         try remove(key, table, existing)

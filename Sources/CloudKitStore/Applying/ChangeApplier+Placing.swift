@@ -71,7 +71,6 @@ extension ChangeApplier {
     }
 
     private func hold(_ candidate: Candidate, for name: String) throws {
-        guard mapping.defect != .dropsEarlyRows else { return }
         var known = candidate.known
         known.waiting = name
         try known.save(database)

@@ -31,6 +31,7 @@ extension ChangeApplier {
             pending.version == known.sentEntry || mapping.defect == .acknowledgesTooMuch
         {
             for field in sent.keys { pending.changed[field] = nil }
+            try dropEqual(&pending, known)
             if pending.changed.isEmpty {
                 try pending.clear(database)
                 entry = nil
@@ -42,6 +43,18 @@ extension ChangeApplier {
         known.sent = nil
         known.sentVersion = nil
         known.sentEntry = nil
+    }
+
+    /// Takes from an entry the fields that are as the server has them: they were not sent because
+    /// there was nothing to say, not because they wait for another row.
+    private func dropEqual(_ entry: inout OutboxEntry, _ known: KnownRecord) throws {
+        guard !entry.changed.isEmpty, let table = catalog[entry.key.table],
+            let row = try rows.row(entry.key, table)
+        else { return }
+        let (base, fields) = (try known.baseFields(), try mapping.fields(row, table))
+        entry.changed = entry.changed.filter {
+            fields[$0.key] ?? .null != base[$0.key] ?? .null
+        }
     }
 
     /// Brings the outbox to what a plan wants sent.

@@ -19,7 +19,8 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     /// The row's key: the value as text, bytes in hexadecimal, several columns as a JSON array.
     public var key: String
     /// The rule that decided: a ``MergeRule/name``, a ``DeletionRule``, `cascade` when the row went
-    /// with its parent, `reference` when a deleted row was still referred to.
+    /// with its parent, `reference` when a deleted row was still referred to, `deletion` when a row
+    /// was deleted elsewhere by someone who may not have seen what this device saved last.
     public var rule: String
     /// Whose edit lost.
     public var side: Side

@@ -8,8 +8,6 @@ package enum StoreDefect: String, CaseIterable, Sendable {
     case overwritesEdits
     /// Rows are merged without the version that both edits started from.
     case mergesWithoutBase
-    /// A row whose parent is not there is dropped instead of waiting.
-    case dropsEarlyRows
     /// Deletions from the server pass over rows that have edits, and the record is forgotten.
     case forgetsEditedRows
     /// The engine's state is kept, some records of its fetch are not.

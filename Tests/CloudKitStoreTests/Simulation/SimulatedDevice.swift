@@ -70,6 +70,13 @@ final class SimulatedDevice {
         way.state.withLock { $0 = .init() }
     }
 
+    /// Syncs; before its next save reaches the cloud, something else happens.
+    func sync(racing body: @escaping @Sendable () async throws -> Void) async {
+        way.state.withLock { $0 = .init(beforeSave: body) }
+        _ = try? await store.sync()
+        way.state.withLock { $0 = .init() }
+    }
+
     func syncWithoutFaults() async throws {
         way.state.withLock { $0 = .init() }
         try await store.sync()
@@ -84,12 +91,17 @@ final class FailingWay: Sendable {
         /// The requests that pass before the process ends.
         var passing = 0
         var isDead = false
+        /// Happens before the next save reaches the cloud.
+        var beforeSave: (@Sendable () async throws -> Void)?
     }
 
     let state = Mutex(State())
 
     func over(_ base: any Transport) -> any Transport {
         ScriptedTransport { [self] request, _ in
+            if request.isAbout("records/modify") {
+                try await state.withLock { exchange(&$0.beforeSave, with: nil) }?()
+            }
             let fault: Bool? = state.withLock { state in
                 if state.isDead {
                     state.passing -= 1

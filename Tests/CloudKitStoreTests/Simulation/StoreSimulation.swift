@@ -39,7 +39,7 @@ struct StoreSimulation {
     mutating func run() async throws -> [String] {
         var problems: [String] = []
         let cloud = try await TestCloud()
-        let user = try await cloud.addUser()
+        let user = try await cloud.addUser("Ada")
         var devices: [SimulatedDevice] = []
         for place in 0..<Int.random(in: 2...4, using: &chance) {
             let device = try await SimulatedDevice("d\(place)", cloud, user, defect: defect)
@@ -53,7 +53,11 @@ struct StoreSimulation {
         }
         for _ in 0..<stepCount {
             guard let device = devices.randomElement(using: &chance) else { break }
-            try await step(device)
+            if chance.chance(8) {
+                try await race(device, among: devices)
+            } else {
+                try await step(device)
+            }
         }
         for _ in 0..<4 {
             for device in devices { try await device.syncWithoutFaults() }
@@ -88,6 +92,21 @@ struct StoreSimulation {
         }
     }
 
+    /// Another device edits and syncs while a device's save is under way.
+    private mutating func race(
+        _ device: SimulatedDevice,
+        among devices: [SimulatedDevice]
+    ) async throws {
+        try await retitle(device)
+        guard let other = devices.filter({ $0.name != device.name }).randomElement(using: &chance)
+        else { return }
+        try await retitle(other)
+        try await count(other)
+        story.append("\(device.name) syncs, and before its save arrives \(other.name) does")
+        let store = other.store
+        await device.sync { _ = try? await store.sync() }
+    }
+
     private mutating func write(_ device: SimulatedDevice, _ sql: String) async throws {
         story.append("\(device.name): \(sql)")
         try await device.database.write { try $0.execute(sql: sql) }
@@ -96,10 +115,11 @@ struct StoreSimulation {
     private mutating func note(
         _ device: SimulatedDevice
     ) async throws -> (id: String, title: String)? {
-        let rows = try await device.database.read {
-            try Row.fetchAll($0, sql: "SELECT id, title FROM note ORDER BY id")
+        let notes = try await device.database.read { database in
+            try Row.fetchAll(database, sql: "SELECT id, title FROM note ORDER BY id")
+                .map { (id: $0["id"] as String, title: $0["title"] as String) }
         }
-        return rows.randomElement(using: &chance).map { ($0["id"], $0["title"]) }
+        return notes.randomElement(using: &chance)
     }
 
     private mutating func newTitle(_ note: String, over old: String?) -> String {
