@@ -50,7 +50,8 @@ struct JSONReaderTests {
             "created", "modified", "share", "createShortGUID", "shortGUID", "shareParts",
         ]
         for (name, value) in Mirror(reflecting: record).children {
-            let isEmpty = Mirror(reflecting: value).displayStyle == .optional
+            let isEmpty =
+                Mirror(reflecting: value).displayStyle == .optional
                 && Mirror(reflecting: value).children.isEmpty
             #expect(isEmpty == others.contains(try #require(name)), "\(name ?? "")")
         }
