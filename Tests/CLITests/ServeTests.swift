@@ -109,7 +109,7 @@ struct ServeTests {
 
     @Test(
         "A server that is stopped answers what it has begun, and ends with success",
-        .timeLimit(.minutes(2))
+        .timeLimit(.minutes(10))
     )
     func stop() async throws {
         defer { try? FileManager.default.removeItem(at: data) }

@@ -5,7 +5,7 @@ import Foundation
 import ServerFixtures
 import Testing
 
-@Suite("The web courier over HTTP", .timeLimit(.minutes(2)))
+@Suite("The web courier over HTTP", .timeLimit(.minutes(10)))
 struct CourierTests {
     private func waiters(_ server: TestServer, _ count: Int) async {
         while server.waitingRequests != count { await Task.yield() }

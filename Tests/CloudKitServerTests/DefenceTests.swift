@@ -89,7 +89,7 @@ struct DefenceTests {
         }
     }
 
-    @Test("A connection that stays silent is closed", .timeLimit(.minutes(1)))
+    @Test("A connection that stays silent is closed", .timeLimit(.minutes(10)))
     func silence() async throws {
         try await TestServer.run(.init(idleSeconds: 1)) { server in
             let port = try #require(URL(string: server.url)?.port)

@@ -22,7 +22,7 @@ struct AccountSwitchTests {
 
     @Test(
         "In, out and over to another user: status, user and data follow, and a notice is posted",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(10)),
         arguments: CloudFixture.allCases
     )
     func switching(_ fixture: CloudFixture) async throws {

@@ -51,7 +51,7 @@ struct PushTests {
     }
 }
 
-@Suite("Push from a service", .timeLimit(.minutes(2)))
+@Suite("Push from a service", .timeLimit(.minutes(10)))
 struct ServicePushTests {
     /// A zone, and a subscription to what is new in it.
     private func subscribe(_ database: CKDatabase) async throws -> CKRecordZone.ID {

@@ -27,8 +27,9 @@ extension ScriptedTransport {
         return failing(ahead + [(path, fault)], over: base)
     }
 
-    /// Makes a way to a service on which requests meet faults, each of them once: those of the next
-    /// request to its endpoint. Nil lets one request pass.
+    /// Makes a way to a service on which requests meet faults.
+    ///
+    /// Each fault is for the next request to its endpoint; nil lets that request pass.
     public static func failing(
         _ faults: [(path: String, fault: Fault?)],
         over base: any Transport

@@ -5,7 +5,7 @@ import GRDB
 import Support
 import Testing
 
-@Suite("Assets are kept apart", .timeLimit(.minutes(2)))
+@Suite("Assets are kept apart", .timeLimit(.minutes(10)))
 struct AssetTests {
     private static let schema = """
         CREATE TABLE photo (id TEXT PRIMARY KEY NOT NULL, title TEXT, small BLOB, large BLOB)

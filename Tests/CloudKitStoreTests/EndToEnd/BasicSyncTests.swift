@@ -4,7 +4,7 @@ import GRDB
 import Support
 import Testing
 
-@Suite("Rows travel between devices", .timeLimit(.minutes(2)))
+@Suite("Rows travel between devices", .timeLimit(.minutes(10)))
 struct BasicSyncTests {
     @Test("Rows of one device appear on another", arguments: CloudFixture.allCases)
     func rows(_ fixture: CloudFixture) async throws {

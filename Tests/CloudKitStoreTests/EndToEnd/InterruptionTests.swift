@@ -7,7 +7,7 @@ import Support
 import Synchronization
 import Testing
 
-@Suite("Nothing is lost when things go wrong", .timeLimit(.minutes(2)))
+@Suite("Nothing is lost when things go wrong", .timeLimit(.minutes(10)))
 struct InterruptionTests {
     /// A phone whose way into the cloud is scripted, and a laptop.
     private func withScript(

@@ -6,7 +6,7 @@ import Support
 import Synchronization
 import Testing
 
-@Suite("Zones, users and files come and go", .timeLimit(.minutes(2)))
+@Suite("Zones, users and files come and go", .timeLimit(.minutes(10)))
 struct LifeTests {
     @Test("When another device deletes the zone, synced rows go and unsent edits are sent anew")
     func zoneDeleted() async throws {

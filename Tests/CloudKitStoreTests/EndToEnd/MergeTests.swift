@@ -4,7 +4,7 @@ import GRDB
 import Support
 import Testing
 
-@Suite("Edits of two devices meet", .timeLimit(.minutes(2)))
+@Suite("Edits of two devices meet", .timeLimit(.minutes(10)))
 struct MergeTests {
     /// Two devices that have the same note and then edit it offline, whichever syncs first.
     private func conflict(

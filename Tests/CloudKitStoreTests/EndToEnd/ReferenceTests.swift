@@ -4,7 +4,7 @@ import GRDB
 import Support
 import Testing
 
-@Suite("References hold", .timeLimit(.minutes(2)))
+@Suite("References hold", .timeLimit(.minutes(10)))
 struct ReferenceTests {
     @Test("A row refers to its parent's record, without an action that deletes on the server")
     func reference() async throws {

@@ -4,7 +4,7 @@ import GRDB
 import Support
 import Testing
 
-@Suite("Old and new versions of an app share a zone", .timeLimit(.minutes(2)))
+@Suite("Old and new versions of an app share a zone", .timeLimit(.minutes(10)))
 struct UpgradeTests {
     private static let oldSchema =
         "CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '')"

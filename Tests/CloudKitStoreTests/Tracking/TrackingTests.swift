@@ -4,7 +4,7 @@ import GRDB
 import Support
 import Testing
 
-@Suite("Every write is seen, in the writer's own transaction", .timeLimit(.minutes(2)))
+@Suite("Every write is seen, in the writer's own transaction", .timeLimit(.minutes(10)))
 struct TrackingTests {
     /// The outbox as text: table, key, whether deleted, changed fields.
     private func outbox(_ database: any DatabaseReader) async throws -> [String] {

@@ -6,7 +6,7 @@ import GRDB
 import Support
 import Testing
 
-@Suite("Every type of column travels without loss", .timeLimit(.minutes(2)))
+@Suite("Every type of column travels without loss", .timeLimit(.minutes(10)))
 struct TypeTests {
     private static let schema = """
         CREATE TABLE thing (

@@ -4,7 +4,7 @@ import CloudKitTesting
 import Support
 import Testing
 
-@Suite("Engines and accounts", .timeLimit(.minutes(1)))
+@Suite("Engines and accounts", .timeLimit(.minutes(10)))
 struct AccountSyncTests {
     /// Waits until an app was told of so many changes of account.
     private func wait(for app: Contacts, accountChanges count: Int) async {

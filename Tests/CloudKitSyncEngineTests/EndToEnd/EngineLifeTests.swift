@@ -78,7 +78,7 @@ struct EngineLifeTests {
 
     @Test(
         "Changes travel by themselves: an edit is sent, a push is answered by a fetch",
-        .timeLimit(.minutes(5)),
+        .timeLimit(.minutes(10)),
         arguments: CloudFixture.allCases
     )
     func automatic(_ fixture: CloudFixture) async throws {
@@ -116,7 +116,7 @@ struct EngineLifeTests {
 
     @Test(
         "Another user gets nothing of what was pending, and is announced",
-        .timeLimit(.minutes(5))
+        .timeLimit(.minutes(10))
     )
     func accountSwitch() async throws {
         let cloud = try await TestCloud()

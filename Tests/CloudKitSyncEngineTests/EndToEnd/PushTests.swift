@@ -6,7 +6,7 @@ import Support
 import Synchronization
 import Testing
 
-@Suite("Engines that the service pushes to", .timeLimit(.minutes(5)))
+@Suite("Engines that the service pushes to", .timeLimit(.minutes(10)))
 struct PushTests {
     @Test(
         "Edits of two devices reach the other by the service's own pushes",

@@ -151,7 +151,7 @@ struct RestartTests {
 
     @Test(
         "While the account changes: nobody gets what is another's, and nothing of his is lost",
-        .timeLimit(.minutes(2)),
+        .timeLimit(.minutes(10)),
         arguments: Mortal.Death.allCases
     )
     func account(_ death: Mortal.Death) async throws {
