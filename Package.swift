@@ -1,4 +1,5 @@
 // swift-tools-version: 6.3
+import CompilerPluginSupport
 import PackageDescription
 
 // Read this file from the top: settings, then the platforms on which `CloudKit` is ours, then the
@@ -28,6 +29,9 @@ let cloudKit: Target.Dependency = .target(name: "CloudKit", condition: whereAppl
 let coreLocation: Target.Dependency = .target(name: "CoreLocation", condition: whereAppleHasNone)
 let unixSignals: Target.Dependency =
     .product(name: "UnixSignals", package: "swift-service-lifecycle")
+/// The macro plugin, with the trait that brings it.
+let macros: Target.Dependency =
+    .target(name: "CloudKitMacros", condition: .when(traits: ["Macros"]))
 let uniformTypeIdentifiers: Target.Dependency =
     .target(name: "UniformTypeIdentifiers", condition: whereAppleHasNone)
 
@@ -50,6 +54,11 @@ let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio
 let serviceLifecycle: Target.Dependency =
     .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
+/// A product of swift-syntax, which is fetched and built with the trait `Macros` alone.
+func swiftSyntax(_ product: String) -> Target.Dependency {
+    .product(name: product, package: "swift-syntax", condition: .when(traits: ["Macros"]))
+}
+
 let package = Package(
     name: "swift-cloudkit",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -66,6 +75,12 @@ let package = Package(
         .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
         .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
         .executable(name: "cloudkit", targets: ["CloudKitTool"]),
+    ],
+    traits: [
+        .trait(
+            name: "Macros",
+            description: "@CloudKitRecord: mapping, field keys and queries at compile time"
+        )
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -86,11 +101,31 @@ let package = Package(
             url: "https://github.com/swift-server/swift-service-lifecycle",
             from: "2.13.0"
         ),
+        .package(url: "https://github.com/swiftlang/swift-syntax", "603.0.1"..<"604.0.0"),
     ],
     targets: [
         // Rank 0: stand-ins for the Apple modules whose types CloudKit's API and asset values name.
         .target(name: "CoreLocation"),
         .target(name: "UniformTypeIdentifiers"),
+
+        // Rank 0: what the macros write. Without the trait it and the plugin are empty.
+        .target(
+            name: "CloudKitMacroExpansion",
+            dependencies: [
+                swiftSyntax("SwiftDiagnostics"), swiftSyntax("SwiftSyntax"),
+                swiftSyntax("SwiftSyntaxBuilder"), swiftSyntax("SwiftSyntaxMacros"),
+            ]
+        ),
+
+        // Rank 1: the plugin that the compiler loads. No test depends on it: SwiftPM would build all
+        // tests, and all they depend on, a second time.
+        .macro(
+            name: "CloudKitMacros",
+            dependencies: [
+                "CloudKitMacroExpansion", swiftSyntax("SwiftCompilerPlugin"),
+                swiftSyntax("SwiftSyntax"), swiftSyntax("SwiftSyntaxMacros"),
+            ]
+        ),
 
         // Rank 1: the protocol as values, no I/O. Client and server meet here and nowhere else.
         .target(name: "CloudKitWire"),
@@ -119,7 +154,7 @@ let package = Package(
         .target(name: "CloudKitExtras", dependencies: [cloudKit, "CloudKitWebClient"]),
         .target(
             name: "CloudKitCodable",
-            dependencies: [cloudKit, coreLocation, uniformTypeIdentifiers]
+            dependencies: [cloudKit, coreLocation, macros, uniformTypeIdentifiers]
         ),
         .target(
             name: "CloudKitServer",
@@ -172,6 +207,14 @@ let package = Package(
             dependencies: [
                 cloudKit, coreLocation, uniformTypeIdentifiers, "CloudKitCodable",
                 "CloudKitTesting", "Support",
+            ]
+        ),
+        .testTarget(
+            name: "CloudKitMacroExpansionTests",
+            dependencies: [
+                "CloudKitMacroExpansion", swiftSyntax("SwiftDiagnostics"),
+                swiftSyntax("SwiftParser"), swiftSyntax("SwiftSyntax"),
+                swiftSyntax("SwiftSyntaxMacroExpansion"), swiftSyntax("SwiftSyntaxMacros"),
             ]
         ),
         .testTarget(

@@ -26,7 +26,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [.executable(name: "bench", targets: ["bench"])],
     dependencies: [
-        .package(name: cloudKitPackage, path: ".."),
+        .package(name: cloudKitPackage, path: "..", traits: ["Macros"]),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(

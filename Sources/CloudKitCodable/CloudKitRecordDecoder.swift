@@ -37,7 +37,7 @@ final public class CloudKitRecordDecoder: Sendable {
             options: model?.fields.byKey ?? [:]
         )
         switch kind {
-        case .model, .other: return try T(from: decoding)
+        case .model, .other: return try decoding.decode(type)
         default: return try decoding.value(type, decoding.field(RecordEncoding.valueKey))
         }
     }

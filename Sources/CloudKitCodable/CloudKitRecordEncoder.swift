@@ -90,7 +90,7 @@ public class CloudKitRecordEncoder {
     }
 
     /// A new record.
-    private func record(type: String, name: String, of value: any Encodable) throws -> CKRecord {
+    func record(type: String, name: String, of value: some Encodable) throws -> CKRecord {
         guard !type.isEmpty, !name.isEmpty else {
             throw EncodingError.invalidValue(
                 value,
@@ -128,7 +128,7 @@ public class CloudKitRecordEncoder {
             options: options
         )
         switch traits.kind {
-        case .model, .other: try value.encode(to: encoding)
+        case .model, .other: try encoding.encode(value, traits)
         default: try encoding.store(value, encoding.field(RecordEncoding.valueKey))
         }
         return try encoding.finish()

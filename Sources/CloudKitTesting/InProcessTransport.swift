@@ -48,7 +48,7 @@ public struct InProcessTransport: Transport {
             bytes = try Data(contentsOf: file, options: .mappedIfSafe)
         } catch {
             throw TransportError(
-                .fileNotFound,
+                FileManager.default.fileExists(atPath: file.path) ? .fileUnusable : .fileNotFound,
                 message: "The file \(file.path) cannot be read",
                 cause: error
             )

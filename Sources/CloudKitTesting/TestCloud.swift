@@ -72,7 +72,7 @@ public struct TestCloud: Sendable {
     }
 
     /// Makes a user.
-    public func addUser(_ name: String) async throws -> User {
+    public func addUser(_ name: String = "Ada") async throws -> User {
         User(user: try await service.addUser(container: containerIdentifier, name: name))
     }
 

@@ -174,7 +174,11 @@ struct ChangesTests {
             _ = try await cloud.call(
                 "zones/modify",
                 as: ada,
-                ["operations": [["operationType": kind, "zone": ["zoneID": ["zoneName": "Notes"]]]]]
+                [
+                    "operations": [
+                        ["operationType": kind, "zone": ["zoneID": ["zoneName": "Notes"]]]
+                    ]
+                ]
             )
         }
         let changes = try await databaseChanges(after: start.syncToken)

@@ -68,7 +68,11 @@ struct QuotaTests {
         _ = try await cloud.call(
             "zones/modify",
             as: ada,
-            ["operations": [["operationType": "delete", "zone": ["zoneID": ["zoneName": "Other"]]]]]
+            [
+                "operations": [
+                    ["operationType": "delete", "zone": ["zoneID": ["zoneName": "Other"]]]
+                ]
+            ]
         )
         #expect(try await cloud.service.bytesUsed(by: ada.user, environment: .development) == 0)
     }

@@ -33,6 +33,32 @@ struct JSONReaderTests {
         }
     }
 
+    @Test("Passes over no member of a record that the decoder knows")
+    func everyMember() throws {
+        var record = WireRecord(
+            recordName: "n",
+            recordType: "T",
+            recordChangeTag: "1",
+            fields: ["f": WireField(.string("x"))],
+            zoneID: WireZoneID(zoneName: "Z")
+        )
+        record.parent = WireReference(recordName: "p")
+        record.removesParent = true
+        record.deleted = false
+        // What is left empty is in answers only, or not for the reader.
+        let others: Set = [
+            "created", "modified", "share", "createShortGUID", "shortGUID", "shareParts",
+        ]
+        for (name, value) in Mirror(reflecting: record).children {
+            let isEmpty =
+                Mirror(reflecting: value).displayStyle == .optional
+                && Mirror(reflecting: value).children.isEmpty
+            #expect(isEmpty == others.contains(try #require(name)), "\(name ?? "")")
+        }
+        let request = ModifyRecordsRequest(operations: [RecordOperation(.update, record)])
+        #expect(ModifyRecordsRequest(common: try JSONEncoder().encode(request)) == request)
+    }
+
     @Test("A request with any byte changed is read as the decoder reads it, or left to it")
     func changes() {
         // Multiplies and adds, as good as random and the same in every run.

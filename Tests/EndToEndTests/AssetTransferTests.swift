@@ -130,45 +130,6 @@ struct AssetTransferTests {
             #expect(FileManager.default.fileExists(atPath: source.path))
         }
     }
-
-    @Test("An operation that is cancelled stops its download and leaves no file")
-    func cancelledDownload() async throws {
-        let source = try file()
-        defer { try? FileManager.default.removeItem(at: source) }
-        try await CloudFixture.overHTTP.run { cloud in
-            let user = try await cloud.addUser()
-            let record = photo(source)
-            try await cloud.database(of: user).save(record)
-            let files = Files()
-            let device = try await cloud.device(of: user) {
-                BreakingTransport($0, holdsDownloads: true, files: files)
-            }
-            let operation = CKFetchRecordsOperation(recordIDs: [record.recordID])
-            let code = Mutex<CKError.Code?>(nil)
-            let outcome = Outcome(code)
-            operation.fetchRecordsResultBlock = { result in
-                if case .failure(let error as CKError) = result { outcome.set(error.code) }
-            }
-            async let end: Void = finish([operation], on: device.privateCloudDatabase)
-            for await _ in files.arrivals { break }
-            operation.cancel()
-            await end
-            #expect(outcome.code == .operationCancelled)
-            #expect(files.existing.isEmpty)
-        }
-    }
-
-    private final class Outcome: Sendable {
-        private let state: Mutex<CKError.Code?>
-
-        init(_ state: consuming sending Mutex<CKError.Code?>) {
-            self.state = state
-        }
-
-        var code: CKError.Code? { state.withLock { $0 } }
-
-        func set(_ code: CKError.Code) { state.withLock { $0 = code } }
-    }
 }
 
 private final class Fractions: Sendable {
@@ -182,39 +143,29 @@ private final class Fractions: Sendable {
 /// The files that downloads went to.
 private final class Files: Sendable {
     private let files = Mutex<[URL]>([])
-    let arrivals: AsyncStream<Void>
-    private let arrive: AsyncStream<Void>.Continuation
-
-    init() {
-        (arrivals, arrive) = AsyncStream.makeStream()
-    }
 
     var all: [URL] { files.withLock { $0 } }
     var existing: [URL] { all.filter { FileManager.default.fileExists(atPath: $0.path) } }
 
     func note(_ file: URL) {
         files.withLock { $0.append(file) }
-        arrive.yield()
     }
 }
 
-/// Breaks the first transfers off, or holds downloads until they are cancelled.
+/// Breaks the first transfers off, and notes where files go.
 private final class BreakingTransport: Transport {
     private let base: any Transport
     private let left: Mutex<(uploads: Int, downloads: Int)>
-    private let holdsDownloads: Bool
     private let files: Files
 
     init(
         _ base: any Transport,
         uploads: Int = 0,
         downloads: Int = 0,
-        holdsDownloads: Bool = false,
         files: Files = Files()
     ) {
         self.base = base
         left = Mutex((uploads, downloads))
-        self.holdsDownloads = holdsDownloads
         self.files = files
     }
 
@@ -244,14 +195,6 @@ private final class BreakingTransport: Transport {
         progress: @escaping TransferProgress
     ) async throws {
         files.note(file)
-        if holdsDownloads {
-            let (silence, end) = AsyncStream<Never>.makeStream()
-            await withTaskCancellationHandler {
-                for await _ in silence {}
-            } onCancel: {
-                end.finish()
-            }
-        }
         let breaks = left.withLock { left in
             left.downloads -= 1
             return left.downloads >= 0

@@ -51,7 +51,13 @@ struct SignInTests {
             container: "c",
             environment: .development,
             credentials: first,
-            transport: RenewingTransport(token: "second")
+            transport: ScriptedTransport { _, _ in
+                TransportResponse(
+                    status: 200,
+                    headers: ["x-apple-cloudkit-web-auth-token": "second"],
+                    body: Data(#"{"userRecordName":"_1"}"#.utf8)
+                )
+            }
         )
         _ = try await client.caller()
         #expect(first.webAuthToken == "second")
@@ -60,34 +66,5 @@ struct SignInTests {
         #expect(next.webAuthToken == "second")
         next.signIn(webAuthToken: nil)
         #expect(file.token == nil)
-    }
-}
-
-/// Answers everything with a user and a new token.
-private struct RenewingTransport: Transport {
-    let token: String
-
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
-        TransportResponse(
-            status: 200,
-            headers: ["x-apple-cloudkit-web-auth-token": token],
-            body: Data(#"{"userRecordName":"_1"}"#.utf8)
-        )
-    }
-
-    func upload(
-        _ file: URL,
-        to url: String,
-        progress: @escaping TransferProgress
-    ) async throws -> TransportResponse {
-        throw TransportError(.unreachable, message: "")
-    }
-
-    func download(
-        _ url: String,
-        to file: URL,
-        progress: @escaping TransferProgress
-    ) async throws {
-        throw TransportError(.unreachable, message: "")
     }
 }

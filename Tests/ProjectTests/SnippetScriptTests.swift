@@ -102,6 +102,38 @@ struct SnippetScriptTests {
         )
     }
 
+    @Test("Code that needs a trait stands under its condition")
+    func trait() async throws {
+        let (run, swift) = try await compile(
+            """
+            <!-- snippets: trait Macros -->
+
+            ```swift
+            import CloudKit
+
+            let a = 1
+            ```
+            """
+        )
+        #expect(run.status == 0)
+        let body = swift?.split(separator: "\n", omittingEmptySubsequences: false)
+            .dropFirst(3)
+            .joined(separator: "\n")
+        #expect(
+            body == """
+                #if Macros
+
+                import CloudKit
+
+                func snippet1InREADME() async throws {
+                    let a = 1
+                }
+                #endif
+
+                """
+        )
+    }
+
     @Test(
         "A block that cannot be placed is an error that names its line",
         arguments: [

@@ -20,33 +20,34 @@ struct TestCatalogue {
         }
     }
 
-    /// What is wrong in the tables of a document whose last column names tests: as
-    /// `Suite: "sentence"`, `Suite: all tests` or `the same`, with semicolons between.
+    /// What is wrong in a document's tables whose last column is headed "shown by": each cell names
+    /// tests as `Suite: "sentence"`, `Suite: all tests` or `the same`, with semicolons between, or
+    /// is a dash.
     func problems(in document: String) -> [String] {
         var problems: [String] = []
-        var hasTests = false
-        for line in document.split(separator: "\n") where line.hasPrefix("|") {
+        var namesTests = false
+        var isFirst = true
+        for line in document.split(separator: "\n", omittingEmptySubsequences: false) {
+            guard line.hasPrefix("|") else {
+                namesTests = false
+                continue
+            }
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-            guard let last = cells.last, !last.isEmpty else { continue }
-            // The line above a table's rule is its head.
-            if last.allSatisfy({ $0 == "-" }) {
-                hasTests = false
-                continue
-            }
-            if last == "shown by" || last == "test" {
-                hasTests = true
-                continue
-            }
-            for item in Self.items(of: last) {
-                if let problem = problem(item, isFirst: !hasTests) {
+            guard let last = cells.last else { continue }
+            if last == "shown by" {
+                (namesTests, isFirst) = (true, true)
+            } else if namesTests, !last.allSatisfy({ $0 == "-" }) {
+                for item in Self.items(of: last) {
+                    guard let problem = problem(item, isFirst: isFirst) else { continue }
                     problems.append("\(cells.first ?? ""): \(problem)")
                 }
-                hasTests = true
+                isFirst = false
             }
         }
         return problems
     }
 
+    /// What stands between the semicolons of a cell.
     private static func items(of cell: String) -> [String] {
         var items = [""]
         var isQuoted = false

@@ -23,15 +23,24 @@ extension ScriptedTransport {
         after passed: Int = 0,
         over base: any Transport
     ) -> any Transport {
-        let left = Mutex(passed)
+        let ahead = Array(repeating: (path: path, fault: Fault?.none), count: passed)
+        return failing(ahead + [(path, fault)], over: base)
+    }
+
+    /// Makes a way to a service on which requests meet faults, each of them once: those of the next
+    /// request to its endpoint. Nil lets one request pass.
+    public static func failing(
+        _ faults: [(path: String, fault: Fault?)],
+        over base: any Transport
+    ) -> any Transport {
+        let pending = Mutex(faults)
         return ScriptedTransport { request, _ in
-            guard request.isAbout(path) else { return nil }
-            let isHit = left.withLock { left in
-                defer { left -= 1 }
-                return left == 0
+            let fault = pending.withLock { pending -> Fault? in
+                let place = pending.firstIndex { request.isAbout($0.path) }
+                return place.flatMap { pending.remove(at: $0).fault }
             }
-            guard isHit else { return nil }
             switch fault {
+            case nil: return nil
             case .cut: throw TransportError(.broken, message: "cut")
             case .lost:
                 _ = try await base.send(request)

@@ -78,7 +78,7 @@ extension TransportRequest {
     }
 }
 
-/// A script above another transport. Files pass it by.
+/// A script above another transport, which files pass by.
 private struct Layer: Transport {
     let script: ScriptedTransport
     let base: any Transport

@@ -25,6 +25,20 @@ extension Area {
                 subject: try await bench.lookup(),
                 floor: try await bench.plainHandler()
             ),
+            .rate(
+                "changes-200",
+                .atLeast(0.3),
+                subject: try await bench.changesPage(),
+                floor: try bench.rawRows()
+            ),
+            .time(
+                "query-100000",
+                .atMost(2),
+                subject: try await bench.indexedQuery(records: 100_000),
+                floor: try await bench.indexedQuery(records: 1000)
+            ),
+            .start,
+            .idleMemory,
         ]
     }
 }

@@ -1,10 +1,14 @@
 import BenchmarkHarness
 import Foundation
+import ServerBenchmarks
 
 /// `bench [AREA …]`: measures, one line per bar on standard output, details on standard error.
 @main
 enum Bench {
-    static func main() async {
+    static func main() async throws {
+        if let child = CommandLine.arguments.dropFirst().first.flatMap(ServerChild.init) {
+            return try await child.run()
+        }
         let runner = Runner(
             areas: areas,
             report: { write($0, to: .standardOutput) },

@@ -59,6 +59,15 @@ final class RecordDecoding: Decoder {
         return FieldDecoding(object: object, field: field, record: self)
     }
 
+    /// Decodes the value whose record this is: by its mapping where it has one.
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if graph?.followsReferences != true, let mapped = TypeTraits.of(type).mapped {
+            var fields = CloudKitFieldReader(self, mapped)
+            if let value = try mapped.init(fields: &fields) as? Value { return value }
+        }
+        return try Value(from: self)
+    }
+
     // MARK: Fields
 
     /// The field of a coding key.

@@ -35,7 +35,8 @@ extension RecordEncoding {
             record.encryptedValues.set(value, field.name, unlessEqual: baseline == .values)
         case .asset(let size)?: try storeAsset(of: value, above: size, field)
         case .json?: try storeJSON(of: value, field)
-        case .recordName?, .ignored?: break
+        case .recordName?: try checkRecordName(value, field)
+        case .ignored?: break
         }
     }
 

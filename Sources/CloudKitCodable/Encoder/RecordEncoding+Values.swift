@@ -132,7 +132,7 @@ extension RecordEncoding {
     }
 
     /// Checks that a property that is the record's name agrees with the record.
-    private func checkRecordName(_ value: some Encodable, _ field: RecordField) throws {
+    func checkRecordName(_ value: some Encodable, _ field: RecordField) throws {
         let name =
             switch value {
             case let name as String: name

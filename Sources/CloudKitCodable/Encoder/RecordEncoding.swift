@@ -129,6 +129,19 @@ final class RecordEncoding: Encoder {
         return adopted
     }
 
+    /// Encodes the value whose record this is: by its mapping where it has one.
+    func encode(_ value: any Encodable, _ traits: TypeTraits) throws {
+        // The other API has forms of its own for plain values too.
+        if traits.mapped != nil, graph?.dialect == nil,
+            let value = value as? any CloudKitMappedModel
+        {
+            var fields = CloudKitFieldWriter(self, type(of: value))
+            try value.writeFields(to: &fields)
+        } else {
+            try value.encode(to: self)
+        }
+    }
+
     /// A container within the record, stored as JSON at the end.
     func tree(for field: RecordField) -> FieldTree {
         let tree = FieldTree(path: codingPath + [field.key], userInfo: userInfo)

@@ -142,7 +142,7 @@ final class GraphDecoding {
             location: location
         )
         do {
-            return try Model(from: decoding)
+            return try decoding.decode(type)
         } catch let error as CloudKitGraphError {
             throw error
         } catch let underlying as DecodingError {

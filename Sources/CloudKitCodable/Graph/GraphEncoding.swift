@@ -149,7 +149,7 @@ final class GraphEncoding {
             )
         }
         do {
-            try node.value.encode(to: encoding)
+            try encoding.encode(node.value, TypeTraits.of(type(of: node.value)))
             try encoding.finish()
         } catch let error as CloudKitGraphError {
             throw error

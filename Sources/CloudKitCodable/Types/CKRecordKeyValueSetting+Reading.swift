@@ -1,4 +1,4 @@
-import CloudKit
+public import CloudKit
 
 extension CKRecordKeyValueSetting {
     /// The value of a field as a type; nil when the field is empty or holds something else.
@@ -15,6 +15,7 @@ extension CKRecordKeyValueSetting {
 
 extension CKRecord {
     /// The value of a field as a type; nil when the field is empty or holds something else.
+    @inlinable
     @inline(__always)
     func field<Value: CKRecordValueProtocol>(_ name: String, as type: Value.Type) -> Value? {
         #if canImport(Darwin)

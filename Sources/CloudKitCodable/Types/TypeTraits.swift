@@ -3,7 +3,7 @@ import Synchronization
 /// What the coders ask of a type, found out once: asking for a conformance costs more than storing
 /// a value.
 struct TypeTraits: @unchecked Sendable {
-    // @unchecked Sendable because its properties are constants, a type among them.
+    // @unchecked Sendable because its properties are constants, types among them.
 
     /// What the type is as a field.
     let kind: FieldKind
@@ -17,6 +17,9 @@ struct TypeTraits: @unchecked Sendable {
     /// The type as a model's; nil when it is none.
     let model: (any CloudKitModel.Type)?
 
+    /// The type as one whose values write and read their fields themselves; nil when it is none.
+    let mapped: (any CloudKitMappedModel.Type)?
+
     private static let known = Mutex<[ObjectIdentifier: TypeTraits]>([:])
 
     /// The traits of a type.
@@ -27,7 +30,10 @@ struct TypeTraits: @unchecked Sendable {
             kind: FieldKind.classify(type),
             name: String(describing: type),
             isRepresentable: type is any CloudKitRecordRepresentable.Type,
-            model: type as? any CloudKitModel.Type
+            model: type as? any CloudKitModel.Type,
+            mapped: (type as? any CloudKitMappedModel.Type).flatMap {
+                $0.mappedType == type ? $0 : nil
+            }
         )
         known.withLock { $0[identifier] = traits }
         return traits

@@ -16,13 +16,13 @@ struct RequestObserver: Sendable {
     let logger: Logger
     let clock: any ServiceClock
     /// Where measurements go.
-    let metrics: any MetricsFactory
+    let series: RequestSeries
     /// Is told of each request, for a person who watches.
     let watcher: (@Sendable (JournalEntry) -> Void)?
 
     /// Begins with a request.
     func begin(_ request: Request) -> Observation {
-        Meter(label: "cloudkit_requests_in_flight", factory: metrics).increment()
+        series.inFlight.increment()
         return Observation(observer: self, request: request, start: .now, time: clock.milliseconds)
     }
 
@@ -35,8 +35,7 @@ struct RequestObserver: Sendable {
 
         /// Writes down the answer.
         func end(_ answer: FaceAnswer) {
-            let metrics = observer.metrics
-            Meter(label: "cloudkit_requests_in_flight", factory: metrics).decrement()
+            observer.series.inFlight.decrement()
             let path = ServicePath(request.uri.path)
             let endpoint = endpoint(path)
             // What operators do is not what clients do.
@@ -46,22 +45,13 @@ struct RequestObserver: Sendable {
             let size = answer.response.body.contentLength ?? 0
             let problems = answer.service.map(JournalEntry.Problem.all) ?? []
             let code = status >= 400 ? problems.first?.code ?? "" : ""
-            Counter(
-                label: "cloudkit_requests_total",
-                dimensions: [("endpoint", endpoint), ("status", String(status)), ("code", code)],
-                factory: metrics
-            ).increment()
-            Timer(
-                label: "cloudkit_request_duration_seconds",
-                dimensions: [("endpoint", endpoint)],
-                factory: metrics
-            ).recordNanoseconds(duration.nanoseconds)
-            Recorder(
-                label: "cloudkit_response_bytes",
-                dimensions: [("endpoint", endpoint)],
-                aggregate: true,
-                factory: metrics
-            ).record(size)
+            observer.series.record(
+                endpoint,
+                status: status,
+                code: code,
+                nanoseconds: duration.nanoseconds,
+                bytes: size
+            )
             let entry = JournalEntry(
                 id: answer.service?.headers.first { $0.name == "X-Apple-Request-UUID" }?.value
                     ?? "",

@@ -162,7 +162,9 @@ public final class CloudServer: Service {
                     journal: journal,
                     logger: logger,
                     clock: clock,
-                    metrics: MultiplexMetricsHandler(factories: [metrics, MetricsSystem.factory]),
+                    series: RequestSeries(
+                        MultiplexMetricsHandler(factories: [metrics, MetricsSystem.factory])
+                    ),
                     watcher: configuration.watcher
                 )
             ),

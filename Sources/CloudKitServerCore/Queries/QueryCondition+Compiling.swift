@@ -14,12 +14,12 @@ extension QueryCondition {
             namesNoField && filter.comparator.isOnWords
             ? try QueryField(wordsOf: type, typeName)
             : try QueryField(
-            filter.fieldName,
-            system: filter.systemFieldName,
-            in: type,
-            typeName,
-            for: "filter"
-        )
+                filter.fieldName,
+                system: filter.systemFieldName,
+                in: type,
+                typeName,
+                for: "filter"
+            )
         comparator = filter.comparator
         try Self.checkIndex(field, comparator)
         try Self.checkField(field, comparator)

@@ -32,9 +32,10 @@ enum Words {
 
     /// The words of text, in lower case: runs of letters and digits.
     static func of(_ text: String) -> Set<String> {
-        ofASCII(text) ?? Set(
-            text.split { !($0.isLetter || $0.isNumber) }
-                .map { String($0.lowercased()) }
-        )
+        ofASCII(text)
+            ?? Set(
+                text.split { !($0.isLetter || $0.isNumber) }
+                    .map { String($0.lowercased()) }
+            )
     }
 }

@@ -73,6 +73,12 @@ extension RecordCommit {
                 "recordType is missing for '\(name)', which does not exist yet"
             )
         }
+        guard type != "Users" else {
+            throw RecordFailure(
+                .badRequest,
+                "'\(name)' is of type Users; users have their records from the service"
+            )
+        }
         return type
     }
 

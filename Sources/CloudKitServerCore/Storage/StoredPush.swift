@@ -10,7 +10,7 @@ public struct StoredPush: Hashable, Sendable {
     public var id: RowID<StoredPush>
     /// The queue: the hash of the token that may fetch from it.
     public var queue: Data
-    /// What the item tells of; of one slot a queue holds the newest item only. Nil for none.
+    /// What the item tells of, of which a queue holds the newest item only; nil for none.
     public var slot: String?
     /// The payload, which means nothing to an engine.
     public var body: Data

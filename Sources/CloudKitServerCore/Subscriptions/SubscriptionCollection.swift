@@ -165,7 +165,9 @@ struct SubscriptionCollection {
     private func problem(with query: WireQuery?, _ schema: Schema) -> String? {
         guard let query, let type = schema.types[query.recordType] else { return nil }
         do {
-            for filter in query.filterBy { _ = try QueryCondition(filter, in: type, query.recordType) }
+            for filter in query.filterBy {
+                _ = try QueryCondition(filter, in: type, query.recordType)
+            }
             return nil
         } catch {
             return error.reason ?? "The query cannot be answered"

@@ -95,6 +95,8 @@ extension JSONReader {
                 record.zoneID = try reader.optional { r throws(GaveUp) in try r.zoneID() }
             case "parent":
                 record.parent = try reader.optional { r throws(GaveUp) in try r.reference() }
+            case "removesParent":
+                record.removesParent = try reader.optional { r throws(GaveUp) in try r.bool() }
             case "deleted":
                 record.deleted = try reader.optional { r throws(GaveUp) in try r.bool() }
             case "created" where isAnswer:

@@ -12,9 +12,9 @@ public struct WireSubscription: Hashable, Sendable, Codable {
 
     /// What happens to a record.
     public enum Event: String, Hashable, Sendable, Codable, CaseIterable {
-        /// A record comes to match the query.
+        /// A record is made that matches the query.
         case create
-        /// A record that matches changes.
+        /// A record changes that matches, or did before.
         case update
         /// A record that matched is deleted.
         case delete

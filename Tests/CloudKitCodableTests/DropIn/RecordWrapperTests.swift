@@ -55,6 +55,15 @@ struct RecordWrapperTests {
                 action: CKRecord.ReferenceAction.none
             )
         }
+        let references = ["a", "b"].map {
+            CKRecord.Reference(
+                recordID: CKRecord.ID(recordName: $0, zoneID: folderID.zoneID),
+                action: .none
+            )
+        }
+        try note.set(CloudKitValue(wrappedValue: references), for: .page)
+        #expect(note.getField(.page) as [CKRecord.Reference]? == references)
+        try note.set(page, for: .page)
         #expect(throws: DecodingError.self) { try note.reference(of: .page) }
         #expect(throws: DecodingError.self) { try Note(checked: CKRecord(recordType: "Folder")) }
     }

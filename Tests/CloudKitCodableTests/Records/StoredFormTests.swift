@@ -86,6 +86,14 @@ struct StoredFormTests {
         }
     }
 
+    @Test("A record without the identifier's field decodes: its name is enough")
+    func identifier() throws {
+        let record = try CloudKitRecordEncoder().encode(Person.rambo("from elsewhere"))
+        record["cloudKitIdentifier"] = nil
+        let person = try CloudKitRecordDecoder().decode(Person.self, from: record)
+        #expect(person.cloudKitIdentifier == "from elsewhere")
+    }
+
     @Test("A number of a record is read as a decimal by its shortest text, unless it is none")
     func decimals() throws {
         struct Price: Codable, Equatable { var price: Decimal }

@@ -18,7 +18,7 @@ struct UntouchedTests {
         DropInTests.Lists(keys: [], themes: [], names: [], themesByName: [:]),
         DropInTests.Document(contents: DropInTests.Contents(id: "1", text: "x")),
         5, "text", [1, 2, 3], Meters(3), Colour.green, [Colour.red: 1, .green: 2],
-        [1: "one", 2: "two"], [[1], [], [2, 3]], Set([3, 1, 2]),
+        [[1], [], [2, 3]], Set([3, 1, 2]),
         TimeZoneEntry(
             name: "a",
             comments: nil,

@@ -119,19 +119,15 @@ struct PushTests {
         }
     }
 
-    private static let interruptions: [(String, ScriptedTransport.Fault)] =
-        [("tokens/create", .lost), ("aps", .cut), ("aps", .lost)]
-
     @Test("Pushes come through lost connections", arguments: CloudFixture.allCases)
     func interruptions(_ fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()
             let container = try await cloud.device(of: ada) {
-                var transport = $0
-                for (path, fault) in Self.interruptions {
-                    transport = ScriptedTransport.failing(path, fault, over: transport)
-                }
-                return transport
+                ScriptedTransport.failing(
+                    [("tokens/create", .lost), ("aps", .cut), ("aps", .lost)],
+                    over: $0
+                )
             }
             let laptop = Contacts(container.privateCloudDatabase, isAutomatic: true)
             let phone = Contacts(try await cloud.database(of: ada), isAutomatic: true)

@@ -207,7 +207,7 @@ struct SyncTests {
         try await CloudFixture.inProcess.run { cloud in
             let ada = try await cloud.addUser()
             let container = try await cloud.device(of: ada) {
-                ScriptedTransport.failing(path, fault, over: $0)
+                ScriptedTransport.failing([(path, fault)], over: $0)
             }
             let phone = Contacts(container.privateCloudDatabase)
             let names = Dictionary(uniqueKeysWithValues: (0..<300).map { ("\($0)", "n\($0)") })

@@ -127,18 +127,4 @@ struct RecordFieldTests {
         record["a"] = "x"
         #expect(record.map(\.0) == ["a", "b"])
     }
-
-    @Test("A reserved key ends the process, as an exception does on Apple platforms")
-    func reservedKey() async {
-        await #expect(processExitsWith: .failure) {
-            CKRecord(recordType: "Note")["_key"] = 1
-        }
-    }
-
-    @Test("A value that no record can hold ends the process")
-    func unsupportedValue() async {
-        await #expect(processExitsWith: .failure) {
-            CKRecord(recordType: "Note").setValue(["a": 1], forKey: "key")
-        }
-    }
 }

@@ -158,10 +158,14 @@ struct NameRuleTests {
             let ada = try await cloud.database(of: try await cloud.addUser("Ada"))
             let bob = try await cloud.database(of: try await cloud.addUser("Bob"))
             #expect(UUID(uuidString: CKDatabaseSubscription().subscriptionID) != nil)
-            let mine = CKDatabaseSubscription(subscriptionID: "all changes")
-            #expect(try await ada.save(mine).subscriptionID == "all changes")
+            func subscription() -> CKSubscription {
+                let subscription = CKDatabaseSubscription(subscriptionID: "all changes")
+                subscription.notificationInfo = .init(shouldSendContentAvailable: true)
+                return subscription
+            }
+            #expect(try await ada.save(subscription()).subscriptionID == "all changes")
             await expectCKError(.unknownItem) { try await bob.subscription(for: "all changes") }
-            try await bob.save(CKDatabaseSubscription(subscriptionID: "all changes"))
+            try await bob.save(subscription())
             #expect(try await ada.allSubscriptions().count == 1)
         }
     }

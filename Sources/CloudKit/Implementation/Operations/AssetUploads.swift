@@ -16,6 +16,30 @@ struct AssetUploads: Sendable {
         }
     }
 
+    /// What changes with a file's bytes.
+    private struct Stamp: Equatable {
+        let size: UInt64?
+        let modified: Date?
+
+        /// Looks at a file; nil when it is not there.
+        init?(_ url: URL) {
+            guard let facts = try? FileManager.default.attributesOfItem(atPath: url.path) else {
+                return nil
+            }
+            size = (facts[.size] as? NSNumber)?.uint64Value
+            modified = facts[.modificationDate] as? Date
+        }
+    }
+
+    /// A file that goes up.
+    private struct File {
+        let record: CKRecord
+        let key: CKRecord.FieldKey
+        let asset: CKAsset
+        let url: URL
+        let stamp: Stamp
+    }
+
     private var receipts: [Slot: WireAsset] = [:]
 
     /// The files that could not be uploaded, by record: the record cannot be saved.
@@ -31,15 +55,16 @@ struct AssetUploads: Sendable {
         context: DatabaseRequests.Context,
         progress: @escaping @Sendable (CKRecord, Double) -> Void
     ) async throws(CKError) {
-        var files: [(record: CKRecord, key: CKRecord.FieldKey, asset: CKAsset, url: URL)] = []
+        var files: [File] = []
         for record in records {
             for (key, asset) in record.changedAssets {
-                guard let url = asset.fileURL, FileManager.default.fileExists(atPath: url.path)
-                else {
+                guard let url = asset.fileURL, let stamp = Stamp(url) else {
                     failures[record.recordID] = Self.missing(asset, key, record)
                     continue
                 }
-                files.append((record, key, asset, url))
+                files.append(
+                    File(record: record, key: key, asset: asset, url: url, stamp: stamp)
+                )
             }
         }
         files.removeAll { failures[$0.record.recordID] != nil }
@@ -65,6 +90,9 @@ struct AssetUploads: Sendable {
                     () throws(WebClientError) in
                     try await context.client.upload(file.url, to: token) { progress(record, $0) }
                 }
+                if let stamp = Stamp(file.url), stamp != file.stamp {
+                    failures[record.recordID] = Self.modified(file)
+                }
             } catch {
                 failures[record.recordID] = error
             }
@@ -81,6 +109,15 @@ struct AssetUploads: Sendable {
             throw UnsendableValue(reason: "the asset was not uploaded")
         }
         return receipt
+    }
+
+    private static func modified(_ file: File) -> CKError {
+        CKError(
+            .assetFileModified,
+            message: "Record \(file.record.recordID.recordName) of type "
+                + "\(file.record.recordType), field \(file.key): the asset's file "
+                + "\(file.url.path) changed while it was uploaded; save the record again"
+        )
     }
 
     private static func missing(

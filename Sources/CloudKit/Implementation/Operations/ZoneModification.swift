@@ -181,7 +181,7 @@ struct ZoneModification {
             }
             modification.progress(record, 1)
             saveResults[record.recordID] = .success(record)
-        case .failure(let error): saveResults[record.recordID] = .failure(CKError(error))
+        case .failure(let error): saveResults[record.recordID] = .failure(itemError(error))
         }
     }
 
@@ -191,8 +191,20 @@ struct ZoneModification {
         // What is not there is as good as deleted.
         case .failure(let error) where error.serverErrorCode == .notFound:
             deleteResults[recordID] = .success(())
-        case .failure(let error): deleteResults[recordID] = .failure(CKError(error))
+        case .failure(let error): deleteResults[recordID] = .failure(itemError(error))
         }
+    }
+
+    /// The error of an item; what nobody in particular may not do asks for somebody.
+    private func itemError(_ error: ItemError) -> CKError {
+        guard error.serverErrorCode == .accessDenied, context.owners.caller == nil else {
+            return CKError(error)
+        }
+        return CKError(
+            .notAuthenticated,
+            message: "\(error.reason ?? error.serverErrorCode.rawValue): no user is signed in",
+            cause: error
+        )
     }
 
     /// Completes the conflicts with the server's records, whose assets are not downloaded.

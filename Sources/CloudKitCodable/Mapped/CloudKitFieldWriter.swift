@@ -1,0 +1,167 @@
+public import CloudKit
+
+/// The fields of a record, as the mapping of a model fills them in.
+///
+/// Plain values of a new record are assignments; whatever needs more goes through the same code as
+/// in `encode(to:)`.
+public struct CloudKitFieldWriter {
+    @usableFromInline let record: CKRecord
+
+    /// Whether plain values are assigned without a look at what is there.
+    @usableFromInline let isAssigning: Bool
+
+    /// Whether there is nothing that nil could clear.
+    @usableFromInline let isNew: Bool
+
+    private let baseline: RecordEncoding.Baseline
+    private let model: any CloudKitModel.Type
+    private let encoder: CloudKitRecordEncoder?
+
+    /// Made for the first value that is not plain.
+    private var encoding: RecordEncoding?
+
+    /// Makes the writer of one record.
+    init(
+        _ record: CKRecord,
+        _ baseline: RecordEncoding.Baseline,
+        _ model: any CloudKitModel.Type,
+        _ encoder: CloudKitRecordEncoder
+    ) {
+        self.record = record
+        self.baseline = baseline
+        self.model = model
+        self.encoder = encoder
+        isAssigning = baseline != .values
+        isNew = baseline == .none
+    }
+
+    /// Makes the writer of an encoding that has begun.
+    init(_ encoding: RecordEncoding, _ model: any CloudKitModel.Type) {
+        record = encoding.record
+        baseline = encoding.baseline
+        self.model = model
+        encoder = nil
+        self.encoding = encoding
+        isAssigning = baseline != .values
+        isNew = baseline == .none
+    }
+
+    /// The encoding of all that is not plain.
+    private mutating func resolved() -> RecordEncoding {
+        if let encoding { return encoding }
+        let made = RecordEncoding(
+            record: record,
+            baseline: baseline,
+            forms: encoder?.forms ?? .native,
+            userInfo: encoder?.userInfo ?? [:],
+            options: model.fields.byKey
+        )
+        encoding = made
+        return made
+    }
+
+    /// Stores what had to wait until all was written.
+    func finish() throws -> CKRecord {
+        try encoding?.finish() ?? record
+    }
+
+    // MARK: Plain fields
+
+    /// Writes a plain value to a field about which the model says nothing but its name.
+    @inlinable
+    public mutating func write<Value: CloudKitPlainValue>(
+        _ value: Value,
+        _ name: String,
+        _ key: some CodingKey
+    ) throws {
+        if isAssigning {
+            record[name] = value
+        } else {
+            try store(value, key)
+        }
+    }
+
+    /// Writes a plain value, or clears its field.
+    @inlinable
+    public mutating func write<Value: CloudKitPlainValue>(
+        _ value: Value?,
+        _ name: String,
+        _ key: some CodingKey
+    ) throws {
+        if let value {
+            try write(value, name, key)
+        } else if !isNew {
+            try clear(key)
+        }
+    }
+
+    /// Writes a value of any type.
+    @inlinable
+    public mutating func write<Value: Encodable>(
+        _ value: Value,
+        _ name: String,
+        _ key: some CodingKey
+    ) throws {
+        try encode(value, forKey: key)
+    }
+
+    /// Writes a value of any type, or clears its field.
+    @inlinable
+    public mutating func write<Value: Encodable>(
+        _ value: Value?,
+        _ name: String,
+        _ key: some CodingKey
+    ) throws {
+        try encode(value, forKey: key)
+    }
+
+    @usableFromInline
+    mutating func store<Value: CloudKitPlainValue>(
+        _ value: Value,
+        _ key: some CodingKey
+    ) throws {
+        let encoding = resolved()
+        try encoding.store(value, encoding.field(key))
+    }
+
+    @usableFromInline
+    mutating func clear(_ key: some CodingKey) throws {
+        try resolved().clear(key)
+    }
+
+    // MARK: Other fields
+
+    /// Writes a value as ``CloudKitModel/fields`` says for its key.
+    public mutating func encode<Value: Encodable>(
+        _ value: Value,
+        forKey key: some CodingKey
+    ) throws {
+        try resolved().store(value, forKey: key)
+    }
+
+    /// Writes a value as ``CloudKitModel/fields`` says for its key, or clears its field.
+    public mutating func encode<Value: Encodable>(
+        _ value: Value?,
+        forKey key: some CodingKey
+    ) throws {
+        if let value { try encode(value, forKey: key) } else { try clear(key) }
+    }
+
+    // MARK: The record's name
+
+    /// Checks that a property which is the record's name says what the record says.
+    public mutating func recordName(_ name: String, _ key: some CodingKey) throws {
+        if name != record.recordID.recordName { try encode(name, forKey: key) }
+    }
+
+    /// Checks that a property which is the record's name says what the record says.
+    public mutating func recordName(_ name: UUID, _ key: some CodingKey) throws {
+        if name.uuidString != record.recordID.recordName { try encode(name, forKey: key) }
+    }
+
+    /// The record's name that a property stands for.
+    public static func recordName(of name: String) -> String { name }
+
+    /// The record's name that a property stands for.
+    public static func recordName(of name: UUID) -> String { name.uuidString }
+}

@@ -1,0 +1,39 @@
+/// A model whose mapping is written out, property by property.
+///
+/// `@CloudKitRecord` of the trait `Macros` writes it:
+///
+/// ```swift
+/// @CloudKitRecord("Note")
+/// struct Note {
+///     @CloudKitField(.recordName) var id: UUID
+///     var title: String
+///     @CloudKitField(.encrypted) var text: String?
+/// }
+/// let query = try Note.query(where: \.title == "Milk", sort: [.descending(.creationDate)])
+/// ```
+///
+/// Encoders and decoders take the mapping instead of `encode(to:)` and `init(from:)`, and make the
+/// same records and values of it.
+public protocol CloudKitMappedModel: CloudKitModel {
+    /// The type that the mapping is of; a subclass that does not write its own is coded by
+    /// `encode(to:)` and `init(from:)`.
+    static var mappedType: any CloudKitMappedModel.Type { get }
+
+    /// The coding key of a stored property; nil for what is no field of its own.
+    static func codingKey(of property: AnyKeyPath) -> (any CodingKey)?
+
+    /// Reads the properties.
+    ///
+    /// - Throws: `DecodingError` with the path to the field.
+    init(fields: inout CloudKitFieldReader) throws
+
+    /// Writes the properties.
+    ///
+    /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
+    func writeFields(to fields: inout CloudKitFieldWriter) throws
+}
+
+extension CloudKitMappedModel {
+    /// The type itself.
+    public static var mappedType: any CloudKitMappedModel.Type { Self.self }
+}

@@ -1,0 +1,52 @@
+public import CloudKit
+
+extension CloudKitMappedModel {
+    /// Makes the query of records of this type.
+    ///
+    /// ```swift
+    /// let query = try Note.query(
+    ///     where: \.title == "Milk" && \.count > 3,
+    ///     sort: [.descending(.modificationDate)]
+    /// )
+    /// let (matches, cursor) = try await database.records(
+    ///     matching: query,
+    ///     desiredKeys: Note.desiredKeys(\.title, \.count)
+    /// )
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - condition: What must hold; nothing unless given.
+    ///   - orders: The order of the results, most significant first.
+    /// - Returns: The query.
+    /// - Throws: ``CloudKitQueryError`` for a property that CloudKit does not search or sort by, and
+    ///   for a condition that it does not know.
+    public static func query(
+        where condition: CloudKitPredicate<Self> = .everything,
+        sort orders: [CloudKitSort<Self>] = []
+    ) throws -> CKQuery {
+        let query = CKQuery(recordType: recordType, predicate: try condition.predicate())
+        if !orders.isEmpty { query.sortDescriptors = try orders.map { try $0.sortDescriptor() } }
+        return query
+    }
+
+    /// The names of the fields of some properties, for requests that need no others.
+    ///
+    /// A property that is stored in two fields gives both names, one that is stored in none gives
+    /// none.
+    ///
+    /// - Throws: ``CloudKitQueryError`` for a key path that leads to no field.
+    public static func desiredKeys(
+        _ properties: PartialKeyPath<Self>...
+    ) throws -> [CKRecord.FieldKey] {
+        try properties.flatMap { property in
+            guard let key = codingKey(of: property) else {
+                throw CloudKitQueryError(
+                    recordType,
+                    "\(property)",
+                    "it is no stored property with a field of its own; name one that has"
+                )
+            }
+            return CloudKitFieldKey<Self, Never>(key).stored
+        }
+    }
+}

@@ -1,0 +1,131 @@
+public import CloudKit
+
+/// A condition for records of a model, made of key paths and values.
+///
+/// ```swift
+/// \.title == "Milk" && \.count > 3 && .field(\.tags, contains: "shop")
+/// ```
+///
+/// It has what CloudKit's queries have: comparisons, `&&`, and `!` before a comparison. There is no
+/// `||`; make a query for each side.
+public struct CloudKitPredicate<Model: CloudKitMappedModel>: Sendable {
+    /// What can stand after a `!`.
+    enum Negation: Sendable {
+        case possible
+        case impossible(String)
+    }
+
+    /// A condition as a format with its arguments.
+    struct Condition: Sendable {
+        var format: String
+        var arguments: [any Sendable]
+        var negation = Negation.possible
+    }
+
+    let condition: Result<Condition, CloudKitQueryError>
+
+    init(_ condition: Result<Condition, CloudKitQueryError>) {
+        self.condition = condition
+    }
+
+    init(_ format: String, _ arguments: [any Sendable] = [], _ negation: Negation = .possible) {
+        condition = .success(Condition(format: format, arguments: arguments, negation: negation))
+    }
+
+    /// Holds for all records.
+    public static var everything: Self { Self("TRUEPREDICATE") }
+
+    /// Holds for no record.
+    public static var nothing: Self { Self("FALSEPREDICATE") }
+
+    /// The condition as CloudKit takes it, for queries and for subscriptions.
+    ///
+    /// - Throws: ``CloudKitQueryError`` for a property that CloudKit does not search, and for a
+    ///   condition that it does not know.
+    public func predicate() throws(CloudKitQueryError) -> NSPredicate {
+        let condition = try condition.get()
+        return NSPredicate(format: condition.format, argumentArray: condition.arguments)
+    }
+
+    // MARK: Compounds
+
+    /// Holds where both conditions hold.
+    public static func && (left: Self, right: Self) -> Self {
+        Self(
+            left.condition.flatMap { left in
+                right.condition.map { right in
+                    Condition(
+                        format: "\(left.format) AND \(right.format)",
+                        arguments: left.arguments + right.arguments,
+                        negation: .impossible("conditions that are joined; negate each of them")
+                    )
+                }
+            }
+        )
+    }
+
+    /// Holds where a comparison does not.
+    public static prefix func ! (negated: Self) -> Self {
+        Self(
+            negated.condition.flatMap { condition in
+                switch condition.negation {
+                case .possible:
+                    .success(
+                        Condition(
+                            format: "NOT (\(condition.format))",
+                            arguments: condition.arguments,
+                            negation: .impossible("what is negated already")
+                        )
+                    )
+                case .impossible(let what):
+                    .failure(
+                        CloudKitQueryError(Model.recordType, nil, "CloudKit cannot negate \(what)")
+                    )
+                }
+            }
+        )
+    }
+
+    /// CloudKit has no such condition.
+    @available(*, unavailable, message: "CloudKit has no OR; make a query for each side")
+    public static func || (left: Self, right: Self) -> Self { left }
+
+    // MARK: Comparisons
+
+    /// A comparison of a field with a value.
+    static func comparing<Value>(
+        _ key: Result<CloudKitFieldKey<Model, Value>, CloudKitQueryError>,
+        _ format: String,
+        _ negation: Negation = .possible,
+        with values: (any Sendable)?...
+    ) -> Self {
+        Self(
+            Result { () throws(CloudKitQueryError) in
+                let key = try key.get()
+                let name = try key.searchable(for: .comparison)
+                let arguments = values.compactMap(\.self)
+                guard arguments.count == values.count else {
+                    throw CloudKitQueryError(
+                        Model.recordType,
+                        key.property,
+                        "the value that it is compared with is none that a field can hold"
+                    )
+                }
+                return Condition(format: format, arguments: [name] + arguments, negation: negation)
+            }
+        )
+    }
+
+    /// A list of values; nil when one is none that a field can hold.
+    static func list(_ values: [(any Sendable)?]) -> (any Sendable)? {
+        let present = values.compactMap(\.self)
+        return present.count == values.count ? present : nil
+    }
+
+    /// The key of the property that a key path leads to.
+    static func key<Value>(
+        _ property: KeyPath<Model, Value>
+    ) -> Result<CloudKitFieldKey<Model, Value>, CloudKitQueryError> {
+        Result { () throws(CloudKitQueryError) in try CloudKitFieldKey.found(property) }
+    }
+}

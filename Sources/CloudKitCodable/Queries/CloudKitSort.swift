@@ -1,0 +1,56 @@
+public import CloudKit
+
+/// One order of a query's results.
+///
+/// ```swift
+/// try Note.query(sort: [.descending(\.count), .ascending(.creationDate)])
+/// ```
+public struct CloudKitSort<Model: CloudKitMappedModel>: Sendable {
+    private let name: Result<CKRecord.FieldKey, CloudKitQueryError>
+    private let isAscending: Bool
+
+    private init<Value>(
+        _ key: Result<CloudKitFieldKey<Model, Value>, CloudKitQueryError>,
+        isAscending: Bool
+    ) {
+        name = Result { () throws(CloudKitQueryError) in
+            try key.get().searchable(for: .order)
+        }
+        self.isAscending = isAscending
+    }
+
+    /// The order as CloudKit takes it.
+    ///
+    /// - Throws: ``CloudKitQueryError`` for a property that CloudKit does not sort by.
+    public func sortDescriptor() throws(CloudKitQueryError) -> NSSortDescriptor {
+        NSSortDescriptor(key: try name.get(), ascending: isAscending)
+    }
+
+    /// The smallest value first.
+    public static func ascending<Value: CloudKitOrderedField>(
+        _ property: KeyPath<Model, Value>
+    ) -> Self {
+        Self(CloudKitPredicate.key(property), isAscending: true)
+    }
+
+    /// The largest value first.
+    public static func descending<Value: CloudKitOrderedField>(
+        _ property: KeyPath<Model, Value>
+    ) -> Self {
+        Self(CloudKitPredicate.key(property), isAscending: false)
+    }
+
+    /// The smallest value first.
+    public static func ascending<Value: CloudKitOrderedField>(
+        _ key: CloudKitFieldKey<Model, Value>
+    ) -> Self {
+        Self(.success(key), isAscending: true)
+    }
+
+    /// The largest value first.
+    public static func descending<Value: CloudKitOrderedField>(
+        _ key: CloudKitFieldKey<Model, Value>
+    ) -> Self {
+        Self(.success(key), isAscending: false)
+    }
+}

@@ -1,0 +1,32 @@
+#if Macros
+/// What CloudKit says of the names of fields, as the coders check it when a program runs.
+package enum FieldNameRules {
+    /// The properties of a record: a field of such a name cannot be told from them in a query.
+    package static let reserved: Set<String> = [
+        "recordID", "recordType", "recordName", "recordChangeTag", "creationDate",
+        "creatorUserRecordID", "modificationDate", "lastModifiedUserRecordID", "parent", "share",
+    ]
+
+    /// Keys whose values are the record's own.
+    static let readFromRecord: Set<String> = ["cloudKitSystemFields", "cloudKitIdentifier"]
+
+    /// Why a name cannot be a field's; nil when it can.
+    package static func problem(_ name: String) -> String? {
+        if !isIdentifier(name) {
+            return """
+                field names start with a letter and hold up to 255 ASCII letters, digits and \
+                underscores
+                """
+        }
+        return reserved.contains(name) ? "the name is a property of every record" : nil
+    }
+
+    /// Whether a name is a letter with letters, digits and underscores behind it.
+    static func isIdentifier(_ name: String) -> Bool {
+        guard let first = name.first, first.isASCII, first.isLetter, name.utf8.count <= 255 else {
+            return false
+        }
+        return name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+    }
+}
+#endif

@@ -1,0 +1,188 @@
+#if Macros
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// What a declaration with `@CloudKitRecord` says.
+struct RecordDeclaration {
+    enum Kind {
+        case structure
+        case finalClass
+        case openClass
+
+        var isClass: Bool { self != .structure }
+    }
+
+    let kind: Kind
+    let name: String
+
+    /// The record type, where the mapping states it; nil where the type or the protocol does.
+    let recordType: String?
+
+    /// `public ` or `package ` where the members need it; empty elsewhere.
+    let access: String
+
+    /// The types that the declaration names behind its own.
+    let inherited: [String]
+
+    /// The properties that have a coding key, in order.
+    let properties: [RecordProperty]
+
+    /// Which of the names that the mapping would add the declaration has itself.
+    let declared: Set<String>
+
+    /// Reads a declaration; nil when the macro cannot stand there.
+    init?(
+        _ declaration: some DeclGroupSyntax,
+        _ node: AttributeSyntax,
+        _ context: some MacroExpansionContext,
+        _ problems: inout Problems
+    ) {
+        guard let named = declaration.asProtocol((any NamedDeclSyntax).self),
+            declaration.is(StructDeclSyntax.self) || declaration.is(ClassDeclSyntax.self)
+        else {
+            problems.add(.notStructOrClass, at: node)
+            return nil
+        }
+        let modifiers = declaration.modifiers.map(\.name.text)
+        name = named.name.text.unquoted
+        kind =
+            if declaration.is(StructDeclSyntax.self) {
+                .structure
+            } else {
+                modifiers.contains("final") ? .finalClass : .openClass
+            }
+        access =
+            modifiers.contains("package")
+            ? "package "
+            : modifiers.contains { $0 == "public" || $0 == "open" } ? "public " : ""
+        inherited =
+            declaration.inheritanceClause?.inheritedTypes.map(\.type.trimmedDescription) ?? []
+        declared = Self.names(in: declaration)
+        recordType = Self.recordType(node, name, kind, declared, &problems)
+        let keys = DeclaredKeys(declaration, &problems)
+        properties = Self.properties(declaration, keys, declared, &problems)
+        checkGenerics(declaration, context, &problems)
+        if kind == .openClass { checkCodable(declaration, &problems) }
+        checkNames(&problems)
+    }
+
+    // MARK: Reading
+
+    /// The names among those that a mapping adds.
+    private static func names(in declaration: some DeclGroupSyntax) -> Set<String> {
+        let added: Set = ["CodingKeys", "Fields", "fields", "recordName", "recordType"]
+        var names: Set<String> = []
+        for member in declaration.memberBlock.members {
+            if let variable = member.decl.as(VariableDeclSyntax.self) {
+                for binding in variable.bindings {
+                    names.insert(binding.pattern.trimmedDescription.unquoted)
+                }
+            } else if let named = member.decl.asProtocol((any NamedDeclSyntax).self) {
+                names.insert(named.name.text.unquoted)
+            }
+        }
+        return names.intersection(added)
+    }
+
+    /// The record type that the macro's argument or the type's name states.
+    private static func recordType(
+        _ node: AttributeSyntax,
+        _ name: String,
+        _ kind: Kind,
+        _ declared: Set<String>,
+        _ problems: inout Problems
+    ) -> String? {
+        let argument = node.arguments?.as(LabeledExprListSyntax.self)?.first?.expression
+        if let argument, !argument.is(NilLiteralExprSyntax.self) {
+            guard let text = argument.literalText else {
+                problems.add(.notLiteral("record type"), at: argument)
+                return nil
+            }
+            if !FieldNameRules.isIdentifier(text) {
+                problems.add(.invalidRecordType(text), at: argument)
+            }
+            if declared.contains("recordType") { problems.add(.twoRecordTypes, at: argument) }
+            return text
+        }
+        // Subclasses of a class have a type of their own, which the protocol finds.
+        if declared.contains("recordType") || kind == .openClass { return nil }
+        if !FieldNameRules.isIdentifier(name) { problems.add(.invalidRecordType(name), at: node) }
+        return name
+    }
+
+    private static func properties(
+        _ declaration: some DeclGroupSyntax,
+        _ keys: DeclaredKeys,
+        _ declared: Set<String>,
+        _ problems: inout Problems
+    ) -> [RecordProperty] {
+        var properties: [RecordProperty] = []
+        for member in declaration.memberBlock.members {
+            if let branches = member.decl.as(IfConfigDeclSyntax.self), branches.hasStoredProperty {
+                problems.add(.conditionalProperty, at: branches)
+            }
+            guard let variable = member.decl.as(VariableDeclSyntax.self), variable.isStored else {
+                continue
+            }
+            let field = FieldAttribute(variable, &problems)
+            if let field, declared.contains("fields") { problems.add(.twoTables, at: field.node) }
+            for binding in variable.bindings where binding.isStored {
+                let property = RecordProperty(
+                    variable,
+                    binding,
+                    field,
+                    keys,
+                    hasTable: declared.contains("fields"),
+                    &problems
+                )
+                if let property { properties.append(property) }
+            }
+        }
+        return properties
+    }
+
+    // MARK: Checks
+
+    private func checkGenerics(
+        _ declaration: some DeclGroupSyntax,
+        _ context: some MacroExpansionContext,
+        _ problems: inout Problems
+    ) {
+        let around = [Syntax(declaration)] + context.lexicalContext
+        let generic = around.compactMap {
+            $0.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause
+        }
+        if let clause = generic.first { problems.add(.generic(name), at: clause) }
+    }
+
+    /// Only the declaration of a class can have the initializer that its subclasses need.
+    private func checkCodable(
+        _ declaration: some DeclGroupSyntax,
+        _ problems: inout Problems
+    ) {
+        let codable: Set = [
+            "Codable", "CloudKitModel", "CloudKitMappedModel", "CustomCloudKitCodable", "Decodable",
+        ]
+        let names = inherited.map { $0.split(separator: ".").last.map(String.init) ?? $0 }
+        if codable.isDisjoint(with: names), let named = declaration.as(ClassDeclSyntax.self) {
+            problems.add(.classWithoutCodable(name), at: named.name)
+        }
+    }
+
+    /// Two properties cannot share a field, nor be the record's name both.
+    private func checkNames(_ problems: inout Problems) {
+        var owners: [String: String] = [:]
+        for property in properties {
+            for field in property.fieldNames {
+                if let owner = owners[field] {
+                    problems.add(.sharedField(field, owner, property.name), at: property.node)
+                }
+                owners[field] = property.name
+            }
+        }
+        for property in properties.filter(\.isRecordName).dropFirst() {
+            problems.add(.twoRecordNames, at: property.node)
+        }
+    }
+}
+#endif

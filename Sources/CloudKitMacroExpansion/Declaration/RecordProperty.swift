@@ -1,0 +1,111 @@
+#if Macros
+import SwiftSyntax
+
+/// A stored property that has a coding key.
+struct RecordProperty {
+    /// The name, without backticks.
+    let name: String
+
+    /// The name as code writes it.
+    let code: String
+
+    /// The type of what is kept: of the value, or of its wrapper.
+    let type: String
+
+    /// The name of the field, where it is known; nil where it is found when the program runs.
+    let field: String?
+
+    /// What `@CloudKitField` says.
+    let attribute: FieldAttribute?
+
+    /// Whether a property wrapper holds the value.
+    let isWrapped: Bool
+
+    /// The access of its key: its own, or the file's where only the type sees it.
+    let access: String
+
+    /// Whether a plain value is written to the field as it is.
+    let isPlain: Bool
+
+    /// Where the property is declared.
+    let node: Syntax
+
+    /// Reads a property; nil for one that has no coding key.
+    init?(
+        _ variable: VariableDeclSyntax,
+        _ binding: PatternBindingSyntax,
+        _ attribute: FieldAttribute?,
+        _ keys: DeclaredKeys,
+        hasTable: Bool,
+        _ problems: inout Problems
+    ) {
+        node = Syntax(binding.pattern)
+        guard let identifier = binding.pattern.as(IdentifierPatternSyntax.self) else {
+            problems.add(.tuplePattern, at: binding.pattern)
+            return nil
+        }
+        code = identifier.identifier.text
+        name = code.unquoted
+        self.attribute = attribute
+        let wrappers = variable.attributes.wrappers
+        isWrapped = !wrappers.isEmpty
+        access = variable.modifiers.keyAccess
+        if attribute?.head == .ignored {
+            Self.checkIgnored(variable, binding, name, &problems)
+            return nil
+        }
+        guard let key = keys.key(of: name) else { return nil }
+        let hasKnownKey = keys.areKnown && !FieldNameRules.readFromRecord.contains(key)
+        let isSpecial = attribute?.isSpecial ?? false
+        isPlain = hasKnownKey && !isSpecial && !hasTable
+        field = attribute?.name ?? (keys.areKnown ? key : nil)
+
+        let type = PropertyType(binding, in: variable)
+        let shown = type.code ?? ""
+        self.type = isWrapped ? "CloudKitCodable.CloudKitValue<\(shown)>" : shown
+        if variable.bindingSpecifier.tokenKind == .keyword(.let), binding.initializer != nil {
+            problems.add(.constantWithValue(name), at: binding)
+        }
+        type.check(name, wrappers: wrappers, attribute, at: variable, &problems)
+        checkName(hasTable: hasTable, &problems)
+    }
+
+    /// Whether the property is the record's name.
+    var isRecordName: Bool { attribute?.head == .recordName }
+
+    /// The names of the fields in which the value is stored, as far as they are known.
+    var fieldNames: [String] {
+        guard let field else { return [] }
+        switch attribute?.head {
+        case .recordName, .children, .ignored: return []
+        case .assetAbove: return [field, field + "_asset"]
+        default: return [field]
+        }
+    }
+
+    private func checkName(hasTable: Bool, _ problems: inout Problems) {
+        // A table that is written by hand may give the field another name.
+        guard !hasTable, let field else { return }
+        switch attribute?.head {
+        case .recordName, .children: return
+        default: break
+        }
+        if let problem = FieldNameRules.problem(field) {
+            problems.add(.invalidField(field, problem), at: node)
+        }
+    }
+
+    private static func checkIgnored(
+        _ variable: VariableDeclSyntax,
+        _ binding: PatternBindingSyntax,
+        _ name: String,
+        _ problems: inout Problems
+    ) {
+        let isVariable = variable.bindingSpecifier.tokenKind == .keyword(.var)
+        let isNil = isVariable && PropertyType(binding, in: variable).isOptional
+        if binding.initializer == nil, !isNil {
+            problems.add(.ignoredWithoutValue(name), at: binding)
+        }
+    }
+}
+#endif

@@ -1,0 +1,47 @@
+#if Macros
+package import SwiftSyntax
+package import SwiftSyntaxMacros
+
+/// `@CloudKitRecord`: coding keys and a class's initializer within the declaration, everything else
+/// in an extension.
+package struct RecordExpansion {}
+
+extension RecordExpansion: MemberMacro {
+    package static func expansion(
+        of node: AttributeSyntax,
+        providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        // The errors are told here; the extension is left out without a word.
+        var problems = Problems()
+        let record = RecordDeclaration(declaration, node, context, &problems)
+        problems.diagnose(in: context)
+        guard let record, problems.isEmpty else { return [] }
+        let code = MappingCode(record)
+        return [code.codingKeys, record.kind.isClass ? code.initializer : nil].compactMap(\.self)
+    }
+}
+
+extension RecordExpansion: ExtensionMacro {
+    package static func expansion(
+        of node: AttributeSyntax,
+        attachedTo declaration: some DeclGroupSyntax,
+        providingExtensionsOf type: some TypeSyntaxProtocol,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [ExtensionDeclSyntax] {
+        var problems = Problems()
+        let record = RecordDeclaration(declaration, node, context, &problems)
+        guard let record, problems.isEmpty else { return [] }
+        let isStated = record.inherited.contains { $0.hasSuffix("CloudKitMappedModel") }
+        guard !record.kind.isClass || isStated || !protocols.isEmpty else {
+            problems.add(.inheritedMapping(record.name), at: node)
+            problems.diagnose(in: context)
+            return []
+        }
+        let code = MappingCode(record)
+        return [try code.extension(of: type.trimmedDescription, isConforming: !isStated)]
+    }
+}
+#endif

@@ -1,0 +1,38 @@
+#if Macros
+import CloudKitMacroExpansion
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `@CloudKitRecord`, under the name by which the compiler asks for it.
+struct CloudKitRecordMacro: MemberMacro, ExtensionMacro {
+    static func expansion(
+        of node: AttributeSyntax,
+        providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        try RecordExpansion.expansion(
+            of: node,
+            providingMembersOf: declaration,
+            conformingTo: protocols,
+            in: context
+        )
+    }
+
+    static func expansion(
+        of node: AttributeSyntax,
+        attachedTo declaration: some DeclGroupSyntax,
+        providingExtensionsOf type: some TypeSyntaxProtocol,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [ExtensionDeclSyntax] {
+        try RecordExpansion.expansion(
+            of: node,
+            attachedTo: declaration,
+            providingExtensionsOf: type,
+            conformingTo: protocols,
+            in: context
+        )
+    }
+}
+#endif

@@ -1,0 +1,83 @@
+import Metrics
+import Synchronization
+
+/// The metrics of requests, each made once: to find one by its labels costs more than to count.
+///
+/// Labels come from few endpoints, statuses and codes, so there are few.
+final class RequestSeries: Sendable {
+    private struct Outcome: Hashable {
+        var endpoint: String
+        var status: Int
+        var code: String
+    }
+
+    private struct Made {
+        var totals: [Outcome: Counter] = [:]
+        var durations: [String: Timer] = [:]
+        var sizes: [String: Recorder] = [:]
+    }
+
+    /// The requests that are being answered.
+    let inFlight: Meter
+    private let factory: any MetricsFactory
+    private let made = Mutex(Made())
+
+    init(_ factory: any MetricsFactory) {
+        self.factory = factory
+        inFlight = Meter(label: "cloudkit_requests_in_flight", factory: factory)
+    }
+
+    /// Counts an answer.
+    func record(
+        _ endpoint: String,
+        status: Int,
+        code: String,
+        nanoseconds: Int64,
+        bytes: Int
+    ) {
+        let outcome = Outcome(endpoint: endpoint, status: status, code: code)
+        let counter = made.withLock { self.total(outcome, in: &$0) }
+        let timer = made.withLock { self.duration(endpoint, in: &$0) }
+        let recorder = made.withLock { self.size(endpoint, in: &$0) }
+        counter.increment()
+        timer.recordNanoseconds(nanoseconds)
+        recorder.record(bytes)
+    }
+
+    private func total(_ outcome: Outcome, in made: inout Made) -> Counter {
+        if let counter = made.totals[outcome] { return counter }
+        let counter = Counter(
+            label: "cloudkit_requests_total",
+            dimensions: [
+                ("endpoint", outcome.endpoint), ("status", String(outcome.status)),
+                ("code", outcome.code),
+            ],
+            factory: factory
+        )
+        made.totals[outcome] = counter
+        return counter
+    }
+
+    private func duration(_ endpoint: String, in made: inout Made) -> Timer {
+        if let timer = made.durations[endpoint] { return timer }
+        let timer = Timer(
+            label: "cloudkit_request_duration_seconds",
+            dimensions: [("endpoint", endpoint)],
+            factory: factory
+        )
+        made.durations[endpoint] = timer
+        return timer
+    }
+
+    private func size(_ endpoint: String, in made: inout Made) -> Recorder {
+        if let recorder = made.sizes[endpoint] { return recorder }
+        let recorder = Recorder(
+            label: "cloudkit_response_bytes",
+            dimensions: [("endpoint", endpoint)],
+            aggregate: true,
+            factory: factory
+        )
+        made.sizes[endpoint] = recorder
+        return recorder
+    }
+}

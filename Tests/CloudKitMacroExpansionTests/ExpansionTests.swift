@@ -1,0 +1,101 @@
+#if Macros
+import Testing
+
+@Suite("What @CloudKitRecord writes")
+struct ExpansionTests {
+    @Test("A struct gets its keys, and an extension with everything else")
+    func structure() {
+        let expansion = Expansion(
+            """
+            @CloudKitRecord("Note")
+            public struct Note {
+                @CloudKitField(.recordName) public var id: UUID
+                public var title: String
+                @CloudKitField("amount") var count = 0
+                @CloudKitField("text", .encrypted) private var secret: String?
+                @CloudKitField(.ignored) var cache = 1
+                @CloudKitValue var place: CLLocation?
+            }
+            """
+        )
+        #expect(expansion.messages.isEmpty)
+        #expect(
+            expansion.text.drop(while: \.isNewline) == """
+                public struct Note {
+                    public var id: UUID
+                    public var title: String
+                    var count = 0
+                    private var secret: String?
+                    var cache = 1
+                    @CloudKitValue var place: CLLocation?
+
+                    enum CodingKeys: String, CodingKey {
+                        case id
+                        case title
+                        case count
+                        case secret
+                        case place
+                    }
+                }
+
+                extension Note: CloudKitCodable.CloudKitMappedModel {
+                    public static var recordType: String {
+                        "Note"
+                    }
+
+                    public static let fields: CloudKitCodable.CloudKitFields = [
+                        CodingKeys.id: .recordName,
+                        CodingKeys.count: .named("amount"),
+                        CodingKeys.secret: .encrypted.named("text"),
+                    ]
+
+                    public var recordName: String {
+                        CloudKitCodable.CloudKitFieldWriter.recordName(of: id)
+                    }
+
+                    public enum Fields {
+                        public static let id = CloudKitCodable.CloudKitFieldKey(\\Note.id, CodingKeys.id)
+                        public static let title = CloudKitCodable.CloudKitFieldKey(\\Note.title, CodingKeys.title)
+                        static let count = CloudKitCodable.CloudKitFieldKey(\\Note.count, CodingKeys.count)
+                        fileprivate static let secret = CloudKitCodable.CloudKitFieldKey(\\Note.secret, CodingKeys.secret)
+                        static let place = CloudKitCodable.CloudKitFieldKey(\\Note.place, CodingKeys.place)
+                    }
+
+                    public static func codingKey(of property: AnyKeyPath) -> (any CodingKey)? {
+                        switch property {
+                        case \\Note.id:
+                            CodingKeys.id
+                        case \\Note.title:
+                            CodingKeys.title
+                        case \\Note.count:
+                            CodingKeys.count
+                        case \\Note.secret:
+                            CodingKeys.secret
+                        case \\Note.place:
+                            CodingKeys.place
+                        default:
+                            nil
+                        }
+                    }
+
+                    public init(fields: inout CloudKitCodable.CloudKitFieldReader) throws {
+                        self.id = try fields.recordName(CodingKeys.id)
+                        self.title = try fields.read(String.self, "title", CodingKeys.title)
+                        self.count = try fields.read(Int.self, "amount", CodingKeys.count)
+                        self.secret = try fields.decode(String?.self, forKey: CodingKeys.secret)
+                        self._place = try fields.read(CloudKitCodable.CloudKitValue<CLLocation?>.self, "place", CodingKeys.place)
+                    }
+
+                    public func writeFields(to fields: inout CloudKitCodable.CloudKitFieldWriter) throws {
+                        try fields.recordName(self.id, CodingKeys.id)
+                        try fields.write(self.title, "title", CodingKeys.title)
+                        try fields.write(self.count, "amount", CodingKeys.count)
+                        try fields.encode(self.secret, forKey: CodingKeys.secret)
+                        try fields.write(self._place, "place", CodingKeys.place)
+                    }
+                }
+                """
+        )
+    }
+}
+#endif

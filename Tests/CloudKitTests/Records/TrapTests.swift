@@ -1,0 +1,54 @@
+import CloudKit
+import Foundation
+import Testing
+
+/// What Apple's framework answers with an exception ends the process here, and nothing else does.
+@Suite("What ends the process")
+struct TrapTests {
+    @Test("An empty record type")
+    func recordType() async {
+        await #expect(processExitsWith: .failure) { _ = CKRecord(recordType: "") }
+    }
+
+    @Test("An empty record name")
+    func recordName() async {
+        await #expect(processExitsWith: .failure) { _ = CKRecord.ID(recordName: "") }
+    }
+
+    @Test("An empty zone name")
+    func zoneName() async {
+        await #expect(processExitsWith: .failure) { _ = CKRecordZone.ID(zoneName: "") }
+    }
+
+    @Test("A parent reference with an action")
+    func parent() async {
+        await #expect(processExitsWith: .failure) {
+            let record = CKRecord(recordType: "Note")
+            record.parent = CKRecord.Reference(
+                recordID: CKRecord.ID(recordName: "parent"),
+                action: .deleteSelf
+            )
+        }
+    }
+
+    @Test("A reserved field key")
+    func reservedKey() async {
+        await #expect(processExitsWith: .failure) {
+            CKRecord(recordType: "Note")["_key"] = 1
+        }
+    }
+
+    @Test("A value that no record can hold: a dictionary, a list of lists, an address")
+    func values() async {
+        await #expect(processExitsWith: .failure) {
+            CKRecord(recordType: "Note").setValue(["a": 1], forKey: "key")
+        }
+        await #expect(processExitsWith: .failure) {
+            CKRecord(recordType: "Note").setValue([[1]], forKey: "key")
+        }
+        await #expect(processExitsWith: .failure) {
+            let address = URL(string: "https://example.com")
+            CKRecord(recordType: "Note").setValue(address, forKey: "key")
+        }
+    }
+}
