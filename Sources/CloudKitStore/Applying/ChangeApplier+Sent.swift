@@ -5,20 +5,23 @@ extension ChangeApplier {
     ///
     /// The record's stamp names the last version of each device that is in it. If ours is, the save
     /// is acknowledged now; if not, the server has another's, and ours never will be accepted.
+    ///
+    /// Returns whether the save is acknowledged.
     func resolveSent(
         _ known: inout KnownRecord,
         _ entry: inout OutboxEntry?,
         stamp: () -> RecordStamp
-    ) throws {
-        guard let version = known.sentVersion else { return }
+    ) throws -> Bool {
+        guard let version = known.sentVersion else { return false }
         let isThere = (stamp().versions[clock.device] ?? 0) >= version
         if isThere, mapping.defect != .ignoresStamp {
             try acknowledge(&known, &entry)
-        } else {
-            known.sent = nil
-            known.sentVersion = nil
-            known.sentEntry = nil
+            return true
         }
+        known.sent = nil
+        known.sentVersion = nil
+        known.sentEntry = nil
+        return false
     }
 
     /// Makes what was sent the base, and clears from the outbox exactly that.

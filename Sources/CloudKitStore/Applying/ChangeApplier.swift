@@ -120,13 +120,15 @@ struct ChangeApplier {
     ) throws -> Candidate? {
         var known = record
         var entry = try OutboxEntry.fetch(database, key)
-        try resolveSent(&known, &entry, stamp: { RecordStamp(fields: fields) })
+        // A record whose making was never answered has our save as its base.
+        let isOurs = try resolveSent(&known, &entry, stamp: { RecordStamp(fields: fields) })
         let existing = try rows.row(key, table)
-        let base = isNew ? nil : try known.baseFields()
+        let base = isNew && !isOurs ? nil : try known.baseFields()
         let plan: MergePlan
         if entry == nil || mapping.defect == .overwritesEdits {
             let row = existing == nil ? fields : Self.following(fields, base)
-            plan = MergePlan(row: row, sending: .nothing)
+            let lost = overrun(base, by: fields, table)
+            plan = MergePlan(row: row, sending: .nothing, overruled: lost)
         } else {
             plan = try self.plan(base, existing, entry, fields, remote, table)
         }
@@ -149,6 +151,22 @@ struct ChangeApplier {
             fields: row,
             files: remote.files
         )
+    }
+
+    /// What this device had saved and a record does not know of: somebody deleted the record, not
+    /// having seen the save, and somebody else made it again.
+    private func overrun(
+        _ base: [String: StoreValue]?,
+        by fields: [String: StoreValue],
+        _ table: TableSchema
+    ) -> [MergePlan.Overruled] {
+        guard let base, let saved = RecordStamp(fields: base).versions[clock.device],
+            (RecordStamp(fields: fields).versions[clock.device] ?? 0) < saved
+        else { return [] }
+        let lost = base.filter {
+            table.byField[$0.key] != nil && $0.value != fields[$0.key] ?? .null
+        }
+        return lost.isEmpty ? [] : [.init(fields: lost, side: .local, rule: "deletion")]
     }
 
     /// The fields of a row without edits: the server's, with those that are gone cleared.

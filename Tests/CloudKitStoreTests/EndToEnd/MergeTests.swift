@@ -178,7 +178,8 @@ struct MergeTests {
         ) { phone, laptop in
             let rows = try await phone.rows()
             #expect(rows.isEmpty)
-            let entries = try await phone.store.journal() + laptop.store.journal()
+            let entries = try await (phone.store.journal() + laptop.store.journal())
+                .filter { $0.rule == DeletionRule.deletionWins.rawValue }
             #expect(entries.count == 1)
             #expect(entries.first?.lost["title"] == .text("edited"))
         }
