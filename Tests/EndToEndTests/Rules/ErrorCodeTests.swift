@@ -222,15 +222,19 @@ struct ErrorCodeTests {
     }
 
     @Test(
-        "A second watch of the same zone: internalError, as observed",
+        "A second subscription to the same changes of a type: internalError, as observed",
         arguments: CloudFixture.allCases
     )
     func secondWatch(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
-            let zoneID = try await database.save(CKRecordZone(zoneName: "Z")).zoneID
             func subscription(_ name: String) -> CKSubscription {
-                let subscription = CKRecordZoneSubscription(zoneID: zoneID, subscriptionID: name)
+                let subscription = CKQuerySubscription(
+                    recordType: "Note",
+                    predicate: NSPredicate(value: true),
+                    subscriptionID: name,
+                    options: .firesOnRecordCreation
+                )
                 subscription.notificationInfo = .init(shouldSendContentAvailable: true)
                 return subscription
             }
