@@ -32,7 +32,7 @@ public class CloudKitRecordEncoder {
     /// a ``CloudKitModel``, else the name of its type and a new UUID.
     ///
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
-    public func encode(_ value: any Encodable) throws -> CKRecord {
+    public func encode(_ value: some Encodable) throws -> CKRecord {
         let traits = TypeTraits.of(type(of: value))
         if traits.isRepresentable, let represented = value as? any CloudKitRecordRepresentable {
             if let systemFields = represented.cloudKitSystemFields {

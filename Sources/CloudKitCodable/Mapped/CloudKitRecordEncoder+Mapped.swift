@@ -5,8 +5,11 @@ extension CloudKitRecordEncoder {
     ///
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
     public func encode<Model: CloudKitMappedModel>(_ value: Model) throws -> CKRecord {
-        let traits = TypeTraits.of(type(of: value))
-        guard traits.mapped != nil, !traits.isRepresentable else {
+        // A subclass without a mapping of its own has its superclass's; a value that says itself
+        // which record it is may bring that record's system fields.
+        guard type(of: value) == Model.mappedType,
+            !(Model.self is any CloudKitRecordRepresentable.Type)
+        else {
             let value: any Encodable = value
             return try encode(value)
         }
