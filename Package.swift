@@ -43,9 +43,12 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore: Target.Dependency =
+    .product(name: "HummingbirdCore", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let nioFileSystem: Target.Dependency = .product(name: "_NIOFileSystem", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPCompression: Target.Dependency =
@@ -160,7 +163,7 @@ let package = Package(
             name: "CloudKitServer",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", hummingbird,
-                httpTypes, logging, metrics, nioCore, serviceLifecycle,
+                hummingbirdCore, httpTypes, logging, metrics, nioCore, serviceLifecycle,
             ]
         ),
 
@@ -199,7 +202,7 @@ let package = Package(
                 "CloudKitWebClient", "CloudKitWire", "Support", crypto, nioCore, nioPosix,
             ]
         ),
-        .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation]),
+        .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation, "Support"]),
         // Users' code, compiled with users' settings: see the end of this file.
         .testTarget(name: "CloudKitSourceCompatTests", dependencies: [cloudKit]),
         .testTarget(
@@ -236,8 +239,7 @@ let package = Package(
             dependencies: [
                 "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
                 "ServerFixtures", "ServerProcess", asyncHTTPClient, crypto, logging, metrics,
-                nioCore,
-                nioHTTP1, nioPosix,
+                nioCore, nioEmbedded, nioHTTP1, nioPosix,
             ]
         ),
 

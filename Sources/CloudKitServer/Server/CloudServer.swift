@@ -1,6 +1,7 @@
 public import CloudKitServerCore
 import CloudKitServerSQLite
 import Hummingbird
+import HummingbirdCore
 public import Logging
 import Metrics
 import NIOCore
@@ -168,16 +169,19 @@ public final class CloudServer: Service {
                     watcher: configuration.watcher
                 )
             ),
-            server: .http1(
-                configuration: .init(
-                    idleTimeout: .seconds(Int64(configuration.idleSeconds)),
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: 16 * 1024,
-                        maxHeaderListSize: 32 * 1024,
-                        maxHeaderFieldCount: 100
+            server: HTTPServerBuilder { [configuration] responder in
+                ClosingHTTP1Channel(
+                    responder: responder,
+                    configuration: .init(
+                        idleTimeout: .seconds(Int64(configuration.idleSeconds)),
+                        httpDecoderConfiguration: .init(
+                            maxHeaderFieldSize: 16 * 1024,
+                            maxHeaderListSize: 32 * 1024,
+                            maxHeaderFieldCount: 100
+                        )
                     )
                 )
-            ),
+            },
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port),
                 serverName: nil

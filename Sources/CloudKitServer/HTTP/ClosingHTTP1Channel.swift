@@ -1,0 +1,49 @@
+package import HummingbirdCore
+package import Logging
+package import NIOCore
+import Synchronization
+
+/// HTTP/1 whose connections may be dropped before anybody handles them.
+///
+/// A connection that is accepted while the server shuts down reaches no handler. SwiftNIO ends the
+/// process when such a channel is released without having been run; here it is run for nothing and
+/// so closed.
+package struct ClosingHTTP1Channel: ServerChildChannel {
+    /// A connection that was accepted.
+    package final class Value: ServerChildChannelValue {
+        private let accepted: HTTP1Channel.Value
+        private let isTaken = Atomic(false)
+
+        fileprivate init(_ accepted: HTTP1Channel.Value) { self.accepted = accepted }
+
+        package var channel: any Channel { accepted.channel }
+
+        fileprivate func take() -> HTTP1Channel.Value {
+            isTaken.store(true, ordering: .relaxed)
+            return accepted
+        }
+
+        deinit {
+            if isTaken.load(ordering: .relaxed) { return }
+            Task { [accepted] in try? await accepted.executeThenClose { _, _ in } }
+        }
+    }
+
+    private let http: HTTP1Channel
+
+    /// Makes what `HTTP1Channel` makes of the same arguments.
+    package init(
+        responder: @escaping HTTPChannelHandler.Responder,
+        configuration: HTTP1Channel.Configuration = .init()
+    ) {
+        http = HTTP1Channel(responder: responder, configuration: configuration)
+    }
+
+    package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        http.setup(channel: channel, logger: logger).map(Value.init)
+    }
+
+    package func handle(value: Value, logger: Logger) async {
+        await http.handle(value: value.take(), logger: logger)
+    }
+}
