@@ -153,8 +153,8 @@ private final class Files: Sendable {
 }
 
 /// Breaks the first transfers off, and notes where files go.
-private final class BreakingTransport: Transport {
-    private let base: any Transport
+private final class BreakingTransport: PassingTransport {
+    let base: any Transport
     private let left: Mutex<(uploads: Int, downloads: Int)>
     private let files: Files
 
@@ -167,10 +167,6 @@ private final class BreakingTransport: Transport {
         self.base = base
         left = Mutex((uploads, downloads))
         self.files = files
-    }
-
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
-        try await base.send(request)
     }
 
     func upload(

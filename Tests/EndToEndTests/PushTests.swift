@@ -233,29 +233,13 @@ private final class Waiting: Sendable {
     }
 }
 
-private struct WaitingTransport: Transport {
+private struct WaitingTransport: PassingTransport {
     let base: any Transport
     let waiting: Waiting
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         if request.url.contains("/aps?") { try waiting.begin() }
         return try await base.send(request)
-    }
-
-    func upload(
-        _ file: URL,
-        to url: String,
-        progress: @escaping TransferProgress
-    ) async throws -> TransportResponse {
-        try await base.upload(file, to: url, progress: progress)
-    }
-
-    func download(
-        _ url: String,
-        to file: URL,
-        progress: @escaping TransferProgress
-    ) async throws {
-        try await base.download(url, to: file, progress: progress)
     }
 }
 

@@ -79,28 +79,12 @@ extension TransportRequest {
 }
 
 /// A script above another transport, which files pass by.
-private struct Layer: Transport {
+private struct Layer: PassingTransport {
     let script: ScriptedTransport
     let base: any Transport
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         if let response = try await script.answer(request) { return response }
         return try await base.send(request)
-    }
-
-    func upload(
-        _ file: URL,
-        to url: String,
-        progress: @escaping TransferProgress
-    ) async throws -> TransportResponse {
-        try await base.upload(file, to: url, progress: progress)
-    }
-
-    func download(
-        _ url: String,
-        to file: URL,
-        progress: @escaping TransferProgress
-    ) async throws {
-        try await base.download(url, to: file, progress: progress)
     }
 }

@@ -3,6 +3,7 @@ import CloudKit
 import CloudKitCodable
 import CloudKitTesting
 import Foundation
+import Support
 import Testing
 
 @Suite("The mapping that @CloudKitRecord writes")
@@ -29,7 +30,7 @@ struct MappingTests {
     }
 
     private func things(_ seed: UInt64) -> (Thing, Thing) {
-        var random = Seeded(seed)
+        var random = SeededChance(seed: seed)
         let asset = CKAsset(fileURL: file.url)
         let first = Thing(&random, id: id, file: asset)
         var second = Thing(&random, id: id, file: asset)
@@ -128,7 +129,7 @@ struct MappingTests {
 
     @Test("A record that does not fit is the same error", arguments: 0..<120)
     func errors(seed: UInt64) throws {
-        var random = Seeded(seed)
+        var random = SeededChance(seed: seed)
         let (thing, _) = things(seed)
         let record = try encoder(.native).encode(thing)
         let keys = record.allKeys()

@@ -3,21 +3,10 @@ import CloudKit
 import CloudKitCodable
 import CoreLocation
 import Foundation
+import Support
 
-/// Random values that are the same for the same seed.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+/// Random values of the types that records hold.
+extension SeededChance {
     mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number {
         Number(truncatingIfNeeded: next())
     }
@@ -67,18 +56,18 @@ struct Seeded: RandomNumberGenerator {
         )
     }
 
-    mutating func list<Element>(_ make: (inout Seeded) -> Element) -> [Element] {
+    mutating func list<Element>(_ make: (inout SeededChance) -> Element) -> [Element] {
         (0..<Int.random(in: 0...3, using: &self)).map { _ in make(&self) }
     }
 
-    mutating func perhaps<Value>(_ make: (inout Seeded) -> Value) -> Value? {
+    mutating func perhaps<Value>(_ make: (inout SeededChance) -> Value) -> Value? {
         flag() ? make(&self) : nil
     }
 }
 
 extension Thing {
     /// A value that differs from another of the same identity in some properties only.
-    init(_ random: inout Seeded, id: UUID, file: CKAsset?) {
+    init(_ random: inout SeededChance, id: UUID, file: CKAsset?) {
         self.init(
             id: id,
             text: random.text(),

@@ -1,9 +1,10 @@
 import CloudKitWebClient
 import Foundation
+import Support
 import Synchronization
 
 /// A way into a cloud that does with a request what a test says.
-final class InterruptedTransport: Transport {
+final class InterruptedTransport: PassingTransport {
     enum Fault: Sendable {
         /// The request does not arrive.
         case cut
@@ -24,7 +25,7 @@ final class InterruptedTransport: Transport {
         var rewrite: (@Sendable (_ path: String, _ answer: Data) -> Data)?
     }
 
-    private let base: any Transport
+    let base: any Transport
     let script: Mutex<Script>
 
     init(_ base: any Transport, _ script: Script = Script()) {
@@ -66,14 +67,6 @@ final class InterruptedTransport: Transport {
             let body = #"{"serverErrorCode":"\#(code)","reason":"scripted","uuid":"u"}"#
             return TransportResponse(status: status, body: Data(body.utf8))
         }
-    }
-
-    func upload(
-        _ file: URL,
-        to url: String,
-        progress: @escaping TransferProgress
-    ) async throws -> TransportResponse {
-        try await base.upload(file, to: url, progress: progress)
     }
 
     func download(

@@ -2,6 +2,7 @@ import CloudKitStore
 import Foundation
 import GRDB
 import CloudKitTesting
+import Support
 
 /// Devices with wrong clocks that edit, sync, lose requests and crash as a seed says; at the end all
 /// must hold the same, and every edit must be somewhere.

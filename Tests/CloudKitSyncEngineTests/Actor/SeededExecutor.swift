@@ -1,4 +1,5 @@
 import Dispatch
+import Support
 import Synchronization
 
 /// Runs the jobs of tasks one at a time, in an order that a seed determines.

@@ -1,9 +1,9 @@
 import CloudKitWebClient
-import Foundation
+import Support
 import Synchronization
 
 /// A way into a cloud that notes which requests go over it, and which wait for a push.
-struct CountingTransport: Transport {
+struct CountingTransport: PassingTransport {
     final class Count: Sendable {
         private let contents = Mutex<(paths: [String], waiting: Int)>(([], 0))
 
@@ -34,7 +34,7 @@ struct CountingTransport: Transport {
         }
     }
 
-    private let base: any Transport
+    let base: any Transport
     private let count: Count
 
     init(_ base: any Transport, _ count: Count) {
@@ -47,21 +47,5 @@ struct CountingTransport: Transport {
         count.begin(path)
         defer { count.end(path) }
         return try await base.send(request)
-    }
-
-    func upload(
-        _ file: URL,
-        to url: String,
-        progress: @escaping TransferProgress
-    ) async throws -> TransportResponse {
-        try await base.upload(file, to: url, progress: progress)
-    }
-
-    func download(
-        _ url: String,
-        to file: URL,
-        progress: @escaping TransferProgress
-    ) async throws {
-        try await base.download(url, to: file, progress: progress)
     }
 }

@@ -1,4 +1,5 @@
 import CloudKit
+import Support
 import Testing
 
 @Suite("Pending changes")

@@ -1,5 +1,6 @@
 import CloudKit
 import Foundation
+import Support
 import Testing
 
 @Suite("State between two runs")

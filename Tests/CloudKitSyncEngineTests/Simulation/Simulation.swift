@@ -1,5 +1,6 @@
 import CloudKit
 import Foundation
+import Support
 
 /// Many devices of several users against one model of the service, in virtual time: edits, calls,
 /// faults, crashes and account changes as a seed says, then peace, and then everything must agree.
@@ -44,7 +45,7 @@ struct Simulation {
         self.seed = seed
         self.defect = defect
         self.keepsTrace = keepsTrace
-        var chance = SeededChance(seed: seed)
+        var chance = SeededChance(schedule: seed)
         makesZonesAgain = chance.one(of: 2)
         cloud = ModelCloud(pageSize: chance.number(1...6), makesZonesAgain: makesZonesAgain)
         let users = chance.one(of: 3) ? ["ada", "bob"] : ["ada"]

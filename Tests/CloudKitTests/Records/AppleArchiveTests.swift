@@ -1,4 +1,5 @@
 import CloudKit
+import Support
 import Testing
 
 // Stand-ins that write archives as Apple's framework does: its class names and keys.
@@ -135,7 +136,7 @@ struct AppleArchiveTests {
             ours
             ? try NSKeyedArchiver.archivedData(withRootObject: record, requiringSecureCoding: true)
             : try archive()
-        var random = SplitMix(seed: 42)
+        var random = SeededChance(seed: 42)
         for _ in 0..<3000 {
             var data = whole
             for _ in 0...Int.random(in: 0..<4, using: &random) {
@@ -158,7 +159,7 @@ struct AppleArchiveTests {
     /// Gives a key another name, so that it is missing.
     ///
     /// Bits anywhere cannot be turned: Foundation's own unarchiver ends the process on references that lead nowhere, before anyone is asked.
-    private func renamedKey(_ data: Data, using random: inout SplitMix) -> Data {
+    private func renamedKey(_ data: Data, using random: inout SeededChance) -> Data {
         let keys = [
             "RecordType", "RecordID", "RecordName", "ZoneID", "ZoneName", "ownerName", "ETag",
             "ReferenceAction", "RecordValues", "ChangedKeys", "latitude", "fields", "AssetFileURL",
@@ -172,7 +173,7 @@ struct AppleArchiveTests {
     }
 
     /// Puts one class where another stands, by names of the same length.
-    private func swapped(_ data: Data, using random: inout SplitMix) -> Data {
+    private func swapped(_ data: Data, using random: inout SeededChance) -> Data {
         let groups = [
             ["CKRecordID", "CLLocation"], ["CKRecordZoneID", "CKUserIdentity"],
             ["NSArray", "CKAsset", "CKShare", "CKQuery"], ["NSDictionary", "CKRecordZone"],
@@ -185,22 +186,5 @@ struct AppleArchiveTests {
         var data = data
         data.replaceSubrange(range, with: Data(to.utf8))
         return data
-    }
-}
-
-/// A sequence that is the same in every run.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,15 +1,9 @@
-/// Chance that a seed determines (SplitMix64).
-struct SeededChance: RandomNumberGenerator {
-    private var state: UInt64
+import Support
 
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits >> 31)
+extension SeededChance {
+    /// Makes the chance of a schedule; those of neighbours have nothing in common.
+    init(schedule: UInt64) {
+        self.init(seed: schedule &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678)
     }
 
     /// True in about one of `of` cases.
