@@ -188,8 +188,8 @@ let package = Package(
             name: "CloudKitCLI",
             dependencies: [
                 cloudKit, coreLocation, "CloudKitCodable", "CloudKitExtras", "CloudKitServer",
-                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWebClient", "CloudKitWire",
-                argumentParser, logging, serviceLifecycle, unixSignals,
+                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitStore", "CloudKitWebClient",
+                "CloudKitWire", argumentParser, grdb, logging, serviceLifecycle, unixSignals,
             ]
         ),
         .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI", argumentParser]),

@@ -17,6 +17,7 @@ let cloudKit: Target.Dependency = .product(name: "CloudKit", package: cloudKitPa
 let extras: Target.Dependency = .product(name: "CloudKitExtras", package: cloudKitPackage)
 let testing: Target.Dependency = .product(name: "CloudKitTesting", package: cloudKitPackage)
 let server: Target.Dependency = .product(name: "CloudKitServer", package: cloudKitPackage)
+let store: Target.Dependency = .product(name: "CloudKitStore", package: cloudKitPackage)
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -48,11 +49,15 @@ let package = Package(
             name: "AppleBenchmarks",
             dependencies: [harness, cloudKit, extras, webClient, server, hummingbird, logging]
         ),
+        .target(
+            name: "StoreBenchmarks",
+            dependencies: [harness, cloudKit, store, testing, grdb]
+        ),
         .executableTarget(
             name: "bench",
             dependencies: [
                 harness, "AppleBenchmarks", "CodableBenchmarks", "EngineBenchmarks",
-                "ServerBenchmarks", "WireBenchmarks",
+                "ServerBenchmarks", "StoreBenchmarks", "WireBenchmarks",
             ]
         ),
         .testTarget(name: "BenchmarkHarnessTests", dependencies: [harness]),

@@ -15,6 +15,9 @@ struct DemoTests {
         #expect(report.records == tables.countries.count + tables.zones.count + 1)
         #expect(report.equal)
         #expect(report.conflictsResolved == 1)
+        // One row was deleted and one added.
+        #expect(report.storeRows == tables.countries.count)
+        #expect(report.storeEditsOverruled == 1)
         #expect(report.requests > 0)
         #expect(report.seconds > 0)
     }

@@ -3,6 +3,7 @@ import BenchmarkHarness
 import CodableBenchmarks
 import EngineBenchmarks
 import ServerBenchmarks
+import StoreBenchmarks
 import WireBenchmarks
 
 /// Every area, in the order in which they run.
@@ -11,5 +12,6 @@ let areas: [Area] = [
     .wire,
     .server,
     .engine,
+    .store,
     .apple,
 ]

@@ -11,7 +11,8 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Save the world's time zones as one graph, and share it between two devices.",
         discussion: """
             Starts a server on a free port with its data in a temporary folder, and lets two \
-            devices of one user save, fetch, change and merge over HTTP. Every step is checked.
+            devices of one user save, fetch, change and merge over HTTP: first as records, then \
+            as rows of two databases that are edited offline. Every step is checked.
             """
     )
 
@@ -28,10 +29,15 @@ struct DemoCommand: AsyncParsableCommand {
         let tables = try TimeZoneTables(directory: zoneinfo)
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("cloudkit-demo-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let (data, devices) = (
+            folder.appendingPathComponent("server"), folder.appendingPathComponent("devices")
+        )
         defer { try? FileManager.default.removeItem(at: folder) }
-        try await serve(from: folder) { access in
-            let report = try await DemoRun(access: access, tables: tables).run()
+        for part in [data, devices] {
+            try FileManager.default.createDirectory(at: part, withIntermediateDirectories: true)
+        }
+        try await serve(from: data) { access in
+            let report = try await DemoRun(access: access, tables: tables, folder: devices).run()
             // Trapped before the report: whoever has read it may stop the server.
             let signals =
                 keepServing ? await UnixSignalsSequence(trapping: .sigint, .sigterm) : nil

@@ -14,6 +14,10 @@ package struct DemoReport: Codable, Equatable, Sendable {
     package var equal: Bool
     /// Conflicts met and resolved.
     package var conflictsResolved: Int
+    /// Rows that both databases hold after the store merged what both devices did offline.
+    package var storeRows: Int
+    /// Edits that lost to another device's, and are kept in a journal.
+    package var storeEditsOverruled: Int
     /// Seconds from the first save to the last check.
     package var seconds: Double
     /// Records per second, saved by the first device.
@@ -36,6 +40,8 @@ extension DemoReport {
         \(countries) countries with \(timeZones) time zones: \(records) records, \(requests) requests.
         Device B's values equal device A's: \(equal ? "yes" : "no"). \
         Conflicts resolved: \(conflictsResolved).
+        The store merged the offline edits of two databases of \(storeRows) rows; edits overruled, and \
+        kept: \(storeEditsOverruled).
         \(Int(recordsSavedPerSecond)) records/s saved, \(Int(recordsFetchedPerSecond)) records/s \
         fetched; \(String(format: "%.2f", seconds)) s in all.
         """

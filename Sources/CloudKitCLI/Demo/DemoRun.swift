@@ -8,23 +8,30 @@ import Foundation
 struct DemoRun {
     private let transport: CountingTransport
     private let tables: TimeZoneTables
-    private let deviceA: CKDatabase
-    private let deviceB: CKDatabase
+    private let containerA: CKContainer
+    private let containerB: CKContainer
+    private let folder: URL
     private let zoneID = CKRecordZone.ID(zoneName: "Atlas")
     private let clock = ContinuousClock()
 
+    private var deviceA: CKDatabase { containerA.privateCloudDatabase }
+    private var deviceB: CKDatabase { containerB.privateCloudDatabase }
+
     /// Makes two devices of the server's first user, which share nothing but the server.
-    init(access: ServerAccess, tables: TimeZoneTables) throws {
+    ///
+    /// - Parameters:
+    ///   - access: The server.
+    ///   - tables: What the devices share.
+    ///   - folder: Where the devices keep files.
+    /// - Throws: `DemoError` when the server has no user.
+    init(access: ServerAccess, tables: TimeZoneTables, folder: URL) throws {
         guard let user = access.users.first else { throw DemoError("The server has no user") }
         let transport = CountingTransport(HTTPTransport())
         self.transport = transport
         self.tables = tables
-        deviceA =
-            CKContainer(client: access.client(of: user, transport: transport))
-            .privateCloudDatabase
-        deviceB =
-            CKContainer(client: access.client(of: user, transport: transport))
-            .privateCloudDatabase
+        self.folder = folder
+        containerA = CKContainer(client: access.client(of: user, transport: transport))
+        containerB = CKContainer(client: access.client(of: user, transport: transport))
     }
 
     /// Runs all steps.
@@ -35,6 +42,7 @@ struct DemoRun {
         let fetched = try await fetch(expecting: atlas)
         try await changeOne(fetched)
         let conflicts = try await collide(fetched)
+        let store = try await StoreDemo(containerA, containerB, folder: folder).run(atlas)
         return DemoReport(
             countries: atlas.countries.count,
             timeZones: Set(atlas.countries.flatMap(\.timeZones).map(\.name)).count,
@@ -42,6 +50,8 @@ struct DemoRun {
             requests: transport.requests,
             equal: fetched.equal,
             conflictsResolved: conflicts,
+            storeRows: store.rows,
+            storeEditsOverruled: store.overruled,
             seconds: (clock.now - start).seconds,
             recordsSavedPerSecond: Double(saved.records) / saved.time.seconds,
             recordsFetchedPerSecond: Double(fetched.records.count) / fetched.time.seconds

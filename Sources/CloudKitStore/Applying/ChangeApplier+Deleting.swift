@@ -122,8 +122,7 @@ extension ChangeApplier {
         let values = foreignKey.parentColumns.map { (parent[$0] as DatabaseValue?) ?? .null }
         return try Row.fetchAll(
             database,
-            sql: "SELECT \(RowStore.list(child.columns)) FROM \(child.name.quoted) "
-                + "WHERE \(condition)",
+            sql: child.sql.selectWhere + condition,
             arguments: StatementArguments(values)
         )
     }

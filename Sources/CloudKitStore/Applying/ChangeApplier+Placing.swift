@@ -35,6 +35,10 @@ extension ChangeApplier {
         for names: Set<String>,
         to batch: inout [String: Candidate]
     ) throws {
+        let any = try database.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM cloudkit_record WHERE waiting IS NOT NULL)"
+        )
+        guard try Bool.fetchOne(any) ?? true else { return }
         let statement = try database.cachedStatement(
             sql: "SELECT name FROM cloudkit_record WHERE waiting = ?"
         )

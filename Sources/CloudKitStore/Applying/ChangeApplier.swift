@@ -39,8 +39,8 @@ struct ChangeApplier {
         rows = RowStore(database: database, mapping: mapping)
         clock = try StoreClock(database)
         journal = Journal(database: database)
-        session =
-            try Int64.fetchOne(database, sql: "SELECT session FROM cloudkit_control") ?? 0
+        let statement = try database.cachedStatement(sql: "SELECT session FROM cloudkit_control")
+        session = try Int64.fetchOne(statement) ?? 0
         try database.execute(sql: "PRAGMA defer_foreign_keys = ON")
     }
 
@@ -52,16 +52,21 @@ struct ChangeApplier {
 
     /// Applies saved records.
     mutating func apply(_ records: [RemoteRecord]) throws {
+        guard !records.isEmpty else { return }
+        let batch = try BatchLookup(records, rows)
         var candidates: [Candidate] = []
         for record in records {
-            if let candidate = try decide(record) { candidates.append(candidate) }
+            if let candidate = try decide(record, batch) { candidates.append(candidate) }
         }
         try place(candidates)
     }
 
     /// Decides what a record does to its row; nil when there is nothing to write.
-    private mutating func decide(_ remote: RemoteRecord) throws -> Candidate? {
-        var known = try KnownRecord.fetch(database, name: remote.name)
+    private mutating func decide(
+        _ remote: RemoteRecord,
+        _ batch: BatchLookup
+    ) throws -> Candidate? {
+        var known = batch.known(remote.name)
         if let known, known.tag != nil, known.tag == remote.tag {
             // The echo of our own save comes once; anything else that comes again is a fetch from
             // the beginning.
@@ -90,7 +95,7 @@ struct ChangeApplier {
         } catch {
             return try keep(remote, known, key, "The record '\(remote.name)': \(error)")
         }
-        return try merge(remote, fields, known, isNew: before?.system == nil, key, table)
+        return try merge(remote, fields, known, isNew: before?.system == nil, key, table, batch)
     }
 
     /// Keeps a record that cannot be a row now.
@@ -116,13 +121,14 @@ struct ChangeApplier {
         _ record: KnownRecord,
         isNew: Bool,
         _ key: RowKey,
-        _ table: TableSchema
+        _ table: TableSchema,
+        _ batch: BatchLookup
     ) throws -> Candidate? {
         var known = record
-        var entry = try OutboxEntry.fetch(database, key)
+        var entry = try batch.edits(key)
         // A record whose making was never answered has our save as its base.
         let isOurs = try resolveSent(&known, &entry, stamp: { RecordStamp(fields: fields) })
-        let existing = try rows.row(key, table)
+        let existing = try batch.row(key, table)
         let base = isNew && !isOurs ? nil : try known.baseFields()
         let plan: MergePlan
         if entry == nil || mapping.defect == .overwritesEdits {
@@ -219,9 +225,9 @@ struct ChangeApplier {
     }
 
     private func mark(_ known: KnownRecord) throws {
-        try database.execute(
-            sql: "UPDATE cloudkit_record SET session = ? WHERE name = ? AND session <> ?",
-            arguments: [session, known.name, session]
+        let statement = try database.cachedStatement(
+            sql: "UPDATE cloudkit_record SET session = ? WHERE name = ? AND session <> ?"
         )
+        try statement.execute(arguments: [session, known.name, session])
     }
 }

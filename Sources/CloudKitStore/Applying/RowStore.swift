@@ -9,19 +9,28 @@ struct RowStore {
     /// The row of a key, as its columns; nil when there is none.
     func row(_ key: RowKey, _ table: TableSchema) throws -> Row? {
         guard let values = key.values(table) else { return nil }
-        let statement = try database.cachedStatement(
-            sql: "SELECT \(Self.list(table.columns)) FROM \(table.name.quoted) WHERE "
-                + Self.condition(table)
-        )
+        let statement = try database.cachedStatement(sql: table.sql.select)
         return try Row.fetchOne(statement, arguments: StatementArguments(values))
     }
 
-    func exists(_ key: RowKey, _ table: TableSchema) throws -> Bool {
-        guard let values = key.values(table) else { return false }
-        let statement = try database.cachedStatement(
-            sql: "SELECT 1 FROM \(table.name.quoted) WHERE \(Self.condition(table))"
-        )
-        return try Row.fetchOne(statement, arguments: StatementArguments(values)) != nil
+    /// The rows of some keys, as far as few statements find them; nil where they cannot tell.
+    func rows(_ keys: [RowKey], _ table: TableSchema) throws -> [RowKey: Row]? {
+        guard let column = table.keyColumns.first, table.keyColumns.count == 1 else { return nil }
+        let values = keys.compactMap { $0.values(table)?.first }
+        guard values.count == keys.count else { return nil }
+        let sql = table.sql.selectWhere + "\(column.name.quoted) IN (\(Portion.marks))"
+        let statement = try database.cachedStatement(sql: sql)
+        var rows: [RowKey: Row] = [:]
+        var count = 0
+        for portion in Portion.of(values) {
+            for row in try Row.fetchAll(statement, arguments: portion) {
+                guard let key = Self.key(row, table) else { return nil }
+                rows[key] = row
+                count += 1
+            }
+        }
+        // A collation may find a row by another spelling of its key.
+        return keys.count(where: { rows[$0] != nil }) == count ? rows : nil
     }
 
     /// Writes fields into the row of a key, and says what that was; nil when nothing differed.
@@ -62,7 +71,7 @@ struct RowStore {
             guard !columns.isEmpty else { return nil }
             let list = columns.map { "\($0.quoted) = ?" }.joined(separator: ", ")
             let statement = try database.cachedStatement(
-                sql: "UPDATE \(table.name.quoted) SET \(list) WHERE \(Self.condition(table))"
+                sql: "UPDATE \(table.name.quoted) SET \(list) WHERE \(table.sql.condition)"
             )
             try statement.execute(arguments: StatementArguments(values + (key.values(table) ?? [])))
             return .updated
@@ -84,9 +93,7 @@ struct RowStore {
     }
 
     func delete(_ key: RowKey, _ table: TableSchema) throws {
-        let statement = try database.cachedStatement(
-            sql: "DELETE FROM \(table.name.quoted) WHERE \(Self.condition(table))"
-        )
+        let statement = try database.cachedStatement(sql: table.sql.delete)
         try statement.execute(arguments: StatementArguments(key.values(table) ?? []))
     }
 
@@ -101,14 +108,6 @@ struct RowStore {
         }
         guard column.download == .withRow, let file = files[column.field] else { return .null }
         return try Data(contentsOf: file).databaseValue
-    }
-
-    static func condition(_ table: TableSchema) -> String {
-        table.keyColumns.map { "\($0.name.quoted) = ?" }.joined(separator: " AND ")
-    }
-
-    static func list(_ columns: [TableColumn]) -> String {
-        columns.map(\.name.quoted).joined(separator: ", ")
     }
 
     /// The key of a row that has the key's columns.

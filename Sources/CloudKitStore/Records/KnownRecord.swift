@@ -39,22 +39,28 @@ struct KnownRecord {
         base = FieldCoding.data([:])
     }
 
+    private static let columns = """
+        name, tbl, key, type, tag, system, base, sent, sentVersion, sentEntry, waiting, goes,
+            problem, session
+        """
+
+    /// A row of the columns above.
     private init(_ row: Row) {
-        name = row["name"]
-        type = row["type"]
-        tag = row["tag"]
-        system = row["system"]
-        base = row["base"]
-        sent = row["sent"]
-        sentVersion = row["sentVersion"]
-        sentEntry = row["sentEntry"]
-        waiting = row["waiting"]
-        goes = row["goes"]
-        problem = row["problem"]
-        session = row["session"]
-        if let table: String = row["tbl"], let text: String = row["key"] {
+        name = row[0]
+        if let table: String = row[1], let text: String = row[2] {
             key = RowKey(table: table, text: text)
         }
+        type = row[3]
+        tag = row[4]
+        system = row[5]
+        base = row[6]
+        sent = row[7]
+        sentVersion = row[8]
+        sentEntry = row[9]
+        waiting = row[10]
+        goes = row[11]
+        problem = row[12]
+        session = row[13]
     }
 
     /// The fields as the server had them last.
@@ -67,9 +73,24 @@ struct KnownRecord {
 
     static func fetch(_ database: Database, name: String) throws -> KnownRecord? {
         let statement = try database.cachedStatement(
-            sql: "SELECT * FROM cloudkit_record WHERE name = ?"
+            sql: "SELECT \(columns) FROM cloudkit_record WHERE name = ?"
         )
         return try Row.fetchOne(statement, arguments: [name]).map(KnownRecord.init)
+    }
+
+    /// The records of some names, by name.
+    static func fetch(_ database: Database, names: [String]) throws -> [String: KnownRecord] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT \(columns) FROM cloudkit_record WHERE name IN (\(Portion.marks))"
+        )
+        var records: [String: KnownRecord] = [:]
+        for portion in Portion.of(names) {
+            for row in try Row.fetchAll(statement, arguments: portion) {
+                let record = KnownRecord(row)
+                records[record.name] = record
+            }
+        }
+        return records
     }
 
     /// The records that a condition selects.
@@ -80,7 +101,7 @@ struct KnownRecord {
     ) throws -> [KnownRecord] {
         try Row.fetchAll(
             database,
-            sql: "SELECT * FROM cloudkit_record WHERE \(condition) ORDER BY name",
+            sql: "SELECT \(columns) FROM cloudkit_record WHERE \(condition) ORDER BY name",
             arguments: arguments
         ).map(KnownRecord.init)
     }
@@ -88,8 +109,7 @@ struct KnownRecord {
     func save(_ database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """
-                INSERT OR REPLACE INTO cloudkit_record (name, tbl, key, type, tag, system, base,
-                    sent, sentVersion, sentEntry, waiting, goes, problem, session)
+                INSERT OR REPLACE INTO cloudkit_record (\(Self.columns))
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         )
@@ -100,9 +120,6 @@ struct KnownRecord {
     }
 
     func delete(_ database: Database) throws {
-        try database.execute(
-            sql: "DELETE FROM cloudkit_record WHERE name = ?",
-            arguments: [name]
-        )
+        try database.run("DELETE FROM cloudkit_record WHERE name = ?", [name])
     }
 }

@@ -2,8 +2,14 @@ import CloudKit
 import Foundation
 
 /// The system fields of a record as bytes.
+///
+/// Where `CloudKit` is ours they are a few of its own; Apple's framework gives none but a keyed
+/// archive, as files of before have.
 enum RecordArchive {
     static func data(_ record: CKRecord) -> Data {
+        #if !canImport(Darwin)
+        if !(record is CKShare) { return record.compactSystemFields }
+        #endif
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         record.encodeSystemFields(with: archiver)
         archiver.finishEncoding()
@@ -12,6 +18,9 @@ enum RecordArchive {
 
     /// The record without its values; nil when the bytes are none.
     static func record(_ data: Data) -> CKRecord? {
+        #if !canImport(Darwin)
+        if let record = CKRecord(compactSystemFields: data) { return record }
+        #endif
         guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
         unarchiver.requiresSecureCoding = true
         defer { unarchiver.finishDecoding() }

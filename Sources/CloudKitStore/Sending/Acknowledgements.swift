@@ -21,6 +21,8 @@ struct Acknowledgements {
     private var applier: ChangeApplier
 
     private var answer = Result()
+    /// When the server accepted the last record.
+    private var latest: Int64?
 
     init(_ database: Database, _ mapping: RowMapping) throws {
         self.database = database
@@ -46,7 +48,12 @@ struct Acknowledgements {
         known.session = KnownRecord.savedHere
         known.problem = nil
         try known.save(database)
-        if let modified = record.modified { try StoreClock.adjust(database, server: modified) }
+        if let modified = record.modified { latest = max(latest ?? modified, modified) }
+    }
+
+    /// Learns the server's time from what it accepted.
+    func adjustClock() throws {
+        if let latest { try StoreClock.adjust(database, server: latest) }
     }
 
     /// Takes in that a record is gone.

@@ -140,7 +140,7 @@ extension CloudStore {
                 else { continue }
                 try rows.database.execute(
                     sql: "UPDATE \(table.name.quoted) SET \(column.name.quoted) = ? WHERE "
-                        + RowStore.condition(table),
+                        + table.sql.condition,
                     arguments: StatementArguments(
                         [try Data(contentsOf: file).databaseValue] + (key.values(table) ?? [])
                     )

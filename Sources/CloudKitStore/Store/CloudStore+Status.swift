@@ -10,13 +10,18 @@ extension CloudStore {
     public var status: StoreStatus {
         get async throws {
             let obstacle = try await obstacle()
+            let progress = state.withLock { $0.delegate }?.state.withLock { $0.progress }
             return try await file.writer.read { database in
                 var status = StoreStatus(
                     obstacle: obstacle,
                     waitingToSend: try OutboxEntry.count(database, where: "problem IS NULL"),
                     waitingToShow: 0,
-                    setAside: []
+                    setAside: [],
+                    progress: progress
                 )
+                if progress?.direction == .sending {
+                    status.progress?.total = (progress?.done ?? 0) + status.waitingToSend
+                }
                 status.oldestChange = Self.date(
                     try Int64.fetchOne(database, sql: "SELECT min(since) FROM cloudkit_outbox")
                 )

@@ -35,10 +35,12 @@ extension CloudStore {
                 )
             }
             state.withLock { $0.lastFailure = nil }
+            statusChanged()
             configuration.onEvent(.finished(summary))
             return summary
         } catch let error as CKError {
             state.withLock { $0.lastFailure = error.localizedDescription }
+            statusChanged()
             configuration.onEvent(.failed(error))
             throw error
         }

@@ -25,6 +25,7 @@ public final class CloudStore: Sendable {
         var isPaused = false
         var lastFailure: String?
         var streams: [Int: AsyncStream<RowChange>.Continuation] = [:]
+        var statusSignals: [Int: AsyncStream<Void>.Continuation] = [:]
         var nextStream = 0
     }
 
@@ -75,6 +76,7 @@ public final class CloudStore: Sendable {
         let last = state.withLock { exchange(&$0, with: State()) }
         last.observation?.cancel()
         for stream in last.streams.values { stream.finish() }
+        for signal in last.statusSignals.values { signal.finish() }
         try? FileManager.default.removeItem(at: folder)
     }
 
@@ -103,20 +105,25 @@ public final class CloudStore: Sendable {
 
     /// Stops syncing until the next start; changes are noted all the while.
     public func stop() async {
-        let (engine, observation) = state.withLock { state in
+        let (engine, delegate, observation) = state.withLock { state in
             defer {
                 state.engine = nil
                 state.delegate = nil
                 state.observation = nil
             }
-            return (state.engine, state.observation)
+            return (state.engine, state.delegate, state.observation)
         }
         observation?.cancel()
         await engine?.cancelOperations()
+        // What the file says against it will be fetched again.
+        try? await delegate?.finishArrivals()
     }
 
     /// Sends nothing and fetches nothing until ``resume()``; changes are noted all the while.
-    public func pause() { state.withLock { $0.isPaused = true } }
+    public func pause() {
+        state.withLock { $0.isPaused = true }
+        statusChanged()
+    }
 
     /// Ends a pause.
     public func resume() {
@@ -124,7 +131,11 @@ public final class CloudStore: Sendable {
             state.isPaused = false
             return state.engine
         }
-        if configuration.syncsAutomatically { engine?.state.hasPendingUntrackedChanges = true }
+        statusChanged()
+        guard configuration.syncsAutomatically, let engine else { return }
+        engine.state.hasPendingUntrackedChanges = true
+        // What the server told of meanwhile; the engine tries again by itself when this fails.
+        Task { try? await engine.fetchChanges() }
     }
 
     /// The engine; a new one from what the file holds when there is none, or when an error of the
@@ -138,7 +149,8 @@ public final class CloudStore: Sendable {
             configuration: configuration,
             folder: folder,
             isPaused: { [weak self] in self?.state.withLock { $0.isPaused } ?? true },
-            publish: { [weak self] in self?.publish($0) }
+            publish: { [weak self] in self?.publish($0) },
+            statusChanged: { [weak self] in self?.statusChanged() }
         )
         var settings = CKSyncEngine.Configuration(
             database: database,

@@ -45,6 +45,8 @@ public struct StoreStatus: Hashable, Sendable {
     public var setAside: [SetAside]
     /// When everything had been fetched and sent for the last time.
     public var lastSync: Date?
+    /// How far the fetch or the send is that is under way; nil when none is.
+    public var progress: SyncProgress?
 
     /// Whether the server has all that is here, and all that it had at the last fetch is here.
     public var isSettled: Bool {

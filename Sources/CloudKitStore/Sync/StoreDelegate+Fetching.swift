@@ -4,9 +4,6 @@ import GRDB
 import Synchronization
 
 extension StoreDelegate {
-    /// The most records of one transaction, so that other writers never wait long.
-    private static let transactionLimit = 100
-
     func beginFetch() async throws {
         try await file.writer.write { database in
             try database.execute(sql: "UPDATE cloudkit_control SET session = session + 1")
@@ -22,26 +19,14 @@ extension StoreDelegate {
     }
 
     func fetched(_ event: CKSyncEngine.Event.FetchedRecordZoneChanges) async throws {
-        let mapping = file.mapping
-        var rest = event.modifications.map(\.record)
-            .filter { $0.recordID.zoneID == file.zoneID && !($0 is CKShare) }[...]
-        if mapping.defect == .keepsTokenOnly, rest.count > 2 { return }
-        while !rest.isEmpty {
-            let records = rest.prefix(Self.transactionLimit).map { RemoteRecord($0, mapping) }
-            rest = rest.dropFirst(Self.transactionLimit)
-            let result = try await file.apply { database, mapping in
-                var applier = try ChangeApplier(database, mapping)
-                try applier.apply(records)
-                if applier.sawKnownRecord {
-                    try database.execute(sql: "UPDATE cloudkit_control SET sweeps = 1")
-                }
-                return (applier.changes, applier.sawKnownRecord)
-            }
-            if result.1 { state.withLock { $0.sweeps = true } }
-            took(result.0)
-        }
+        let records = event.modifications.map(\.record)
+            .filter { $0.recordID.zoneID == file.zoneID && !($0 is CKShare) }
+        if file.mapping.defect == .keepsTokenOnly, records.count > 2 { return }
+        try await arrived(records)
         let names = event.deletions.map(\.recordID).filter { $0.zoneID == file.zoneID }
             .map(\.recordName)
+        guard !names.isEmpty else { return }
+        try await finishArrivals()
         try await delete(names)
     }
 

@@ -102,6 +102,7 @@ extension StoreDelegate {
         let result = try await file.apply { database, mapping in
             var answers = try Acknowledgements(database, mapping)
             for record in saved { try answers.accept(record) }
+            try answers.adjustClock()
             for id in event.deletedRecordIDs {
                 try answers.acceptDeletion(id.recordName, entries[id.recordName])
             }
@@ -135,6 +136,7 @@ extension StoreDelegate {
             state.unanswered = errors.first(where: Acknowledgements.isUnanswered)
             if result.wasTooLarge { state.batchLimit = max(1, count / 2) }
         }
+        progressed(by: event.savedRecords.count + event.deletedRecordIDs.count)
         for reason in result.setAside { configuration.onEvent(.setAside(reason: reason)) }
         if result.isOverQuota { configuration.onEvent(.quotaExceeded) }
         if result.needsZone {

@@ -25,6 +25,9 @@ final class StoreDelegate: CKSyncEngineDelegate {
         /// Whether the fetch under way saw records that were known, and so goes over everything.
         var sweeps = false
         var summary = SyncSummary()
+        var progress: SyncProgress?
+        /// What came and is not written yet.
+        var arrivals = Arrivals()
     }
 
     let file: StoreFile
@@ -32,6 +35,7 @@ final class StoreDelegate: CKSyncEngineDelegate {
     let folder: URL
     let state: Mutex<State>
     let publish: @Sendable ([RowChange]) -> Void
+    let statusChanged: @Sendable () -> Void
     let isPaused: @Sendable () -> Bool
 
     init(
@@ -39,13 +43,15 @@ final class StoreDelegate: CKSyncEngineDelegate {
         configuration: CloudStore.Configuration,
         folder: URL,
         isPaused: @escaping @Sendable () -> Bool,
-        publish: @escaping @Sendable ([RowChange]) -> Void
+        publish: @escaping @Sendable ([RowChange]) -> Void,
+        statusChanged: @escaping @Sendable () -> Void
     ) {
         self.file = file
         self.configuration = configuration
         self.folder = folder
         self.isPaused = isPaused
         self.publish = publish
+        self.statusChanged = statusChanged
         state = Mutex(State(batchLimit: configuration.batchLimit))
     }
 
@@ -62,8 +68,11 @@ final class StoreDelegate: CKSyncEngineDelegate {
 
     private func handle(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) async throws {
         switch event {
-        case .stateUpdate(let event):
-            try await file.set("engine", JSONEncoder().encode(event.stateSerialization))
+        case .stateUpdate(let event): return try await arrived(event.stateSerialization)
+        case .fetchedRecordZoneChanges(let event): return try await fetched(event)
+        default: try await finishArrivals()
+        }
+        switch event {
         case .accountChange(let event): try await accountChanged(event.changeType, engine)
         case .fetchedDatabaseChanges(let event):
             for deletion in event.deletions where deletion.zoneID == file.zoneID {
@@ -75,11 +84,14 @@ final class StoreDelegate: CKSyncEngineDelegate {
             }
         case .willFetchRecordZoneChanges(let event) where event.zoneID == file.zoneID:
             try await beginFetch()
-        case .fetchedRecordZoneChanges(let event): try await fetched(event)
         case .didFetchRecordZoneChanges(let event) where event.zoneID == file.zoneID:
             if event.error == nil { try await endFetch(engine.database) }
-        case .willFetchChanges: configuration.onEvent(.started)
+        case .willFetchChanges:
+            progress(SyncProgress(direction: .receiving))
+            configuration.onEvent(.started)
+        case .didFetchChanges, .didSendChanges: progress(nil)
         case .willSendChanges:
+            progress(SyncProgress(direction: .sending))
             configuration.onEvent(.started)
             state.withLock {
                 $0.attempted = []
@@ -89,6 +101,28 @@ final class StoreDelegate: CKSyncEngineDelegate {
         case .sentRecordZoneChanges(let event): try await sent(event, engine)
         default: break
         }
+    }
+
+    private func progress(_ progress: SyncProgress?) {
+        state.withLock { $0.progress = progress }
+        statusChanged()
+    }
+
+    /// Counts items that are done.
+    func progressed(by count: Int) {
+        guard count > 0 else { return }
+        state.withLock { $0.progress?.done += count }
+        statusChanged()
+    }
+
+    /// Fetches no zone while the app wants no connection; what there is stays to be fetched.
+    func nextFetchChangesOptions(
+        _ context: CKSyncEngine.FetchChangesContext,
+        syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.FetchChangesOptions {
+        var options = context.options
+        if isPaused() || !configuration.isConnected() { options.scope = .zoneIDs([]) }
+        return options
     }
 
     func took(_ changes: [RowChange]) {

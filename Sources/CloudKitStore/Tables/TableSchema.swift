@@ -2,9 +2,9 @@
 struct TableSchema: Sendable {
     var declaration: SyncedTable
     /// The columns that are synced, in the order of the table.
-    var columns: [TableColumn]
+    let columns: [TableColumn]
     /// The columns of the key, in the order of the key.
-    var keyColumns: [TableColumn]
+    let keyColumns: [TableColumn]
     var foreignKeys: [ForeignKey] = []
 
     var name: String { declaration.name }
@@ -12,12 +12,15 @@ struct TableSchema: Sendable {
 
     /// The columns by field.
     let byField: [String: TableColumn]
+    /// The SQL that is run for every row.
+    let sql: RowSQL
 
     init(declaration: SyncedTable, columns: [TableColumn], keyColumns: [TableColumn]) {
         self.declaration = declaration
         self.columns = columns
         self.keyColumns = keyColumns
         byField = Dictionary(columns.map { ($0.field, $0) }) { first, _ in first }
+        sql = RowSQL(table: declaration.name, columns: columns, keyColumns: keyColumns)
     }
 
     /// The table as it is after its columns are known better.
@@ -46,7 +49,11 @@ struct TableSchema: Sendable {
 
 extension String {
     /// The name as SQL has it.
-    var quoted: String { "\"" + replacing("\"", with: "\"\"") + "\"" }
+    var quoted: String {
+        // Most have nothing to replace, and looking costs less than replacing.
+        utf8.contains(UInt8(ascii: "\""))
+            ? "\"" + replacing("\"", with: "\"\"") + "\"" : "\"\(self)\""
+    }
 
     /// The text as SQL has it.
     var literal: String { "'" + replacing("'", with: "''") + "'" }

@@ -102,9 +102,9 @@ enum ControlTables {
 
     /// Runs a closure whose writes are the server's: the triggers let them pass.
     static func applying<Value>(_ database: Database, _ body: () throws -> Value) throws -> Value {
-        try database.execute(sql: "UPDATE cloudkit_control SET applying = 1")
+        try database.run("UPDATE cloudkit_control SET applying = 1")
         let value = try body()
-        try database.execute(sql: "UPDATE cloudkit_control SET applying = 0")
+        try database.run("UPDATE cloudkit_control SET applying = 0")
         return value
     }
 }

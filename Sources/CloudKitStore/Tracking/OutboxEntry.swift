@@ -18,7 +18,7 @@ struct OutboxEntry {
     private init(_ row: Row) throws {
         key = RowKey(table: row["tbl"], text: row["key"])
         isDeleted = row["deleted"]
-        changed = try JSONDecoder().decode([String: Int64].self, from: row["changed"])
+        changed = try JSONText.times(row["changed"])
         version = row["version"]
         since = row["since"]
         problem = row["problem"]
@@ -53,13 +53,13 @@ struct OutboxEntry {
     func save(_ database: Database) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        try database.execute(
-            sql: """
-                INSERT OR REPLACE INTO cloudkit_outbox
-                    (tbl, key, deleted, changed, version, since, problem)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
+        try database.run(
+            """
+            INSERT OR REPLACE INTO cloudkit_outbox
+                (tbl, key, deleted, changed, version, since, problem)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
                 key.table, key.text, isDeleted,
                 String(decoding: try encoder.encode(changed), as: UTF8.self), version, since,
                 problem,
@@ -69,9 +69,9 @@ struct OutboxEntry {
 
     /// Removes the entry, unless it has changed since.
     func clear(_ database: Database) throws {
-        try database.execute(
-            sql: "DELETE FROM cloudkit_outbox WHERE tbl = ? AND key = ? AND version = ?",
-            arguments: [key.table, key.text, version]
+        try database.run(
+            "DELETE FROM cloudkit_outbox WHERE tbl = ? AND key = ? AND version = ?",
+            [key.table, key.text, version]
         )
     }
 

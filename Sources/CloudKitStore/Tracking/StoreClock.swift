@@ -8,31 +8,34 @@ struct StoreClock {
     var shift: Int64
 
     init(_ database: Database) throws {
-        let row = try Row.fetchOne(database, sql: "SELECT device, shift FROM cloudkit_control")
-        guard let row else {
+        let statement = try database.cachedStatement(
+            sql: "SELECT device, shift FROM cloudkit_control"
+        )
+        guard let row = try Row.fetchOne(statement) else {
             throw CloudStoreError(.unreadableFile, "The table cloudkit_control is empty")
         }
-        device = row["device"]
-        shift = row["shift"]
+        device = row[0]
+        shift = row[1]
     }
 
     /// A new time, later than every other of this file.
     static func tick(_ database: Database) throws -> Int64 {
-        try database.execute(
-            sql: "UPDATE cloudkit_control SET clock = max(clock + 1, \(ControlTables.now))"
+        try database.run(
+            "UPDATE cloudkit_control SET clock = max(clock + 1, \(ControlTables.now))"
         )
-        return try Int64.fetchOne(database, sql: "SELECT clock FROM cloudkit_control") ?? 0
+        let statement = try database.cachedStatement(sql: "SELECT clock FROM cloudkit_control")
+        return try Int64.fetchOne(statement) ?? 0
     }
 
     /// Learns the server's time from an answer.
     static func adjust(_ database: Database, server: Int64) throws {
-        try database.execute(
-            sql: """
-                UPDATE cloudkit_control SET shift = CASE
-                    WHEN abs(? - max(clock, \(ControlTables.now))) < 30000000 THEN 0
-                    ELSE ? - max(clock, \(ControlTables.now)) END
-                """,
-            arguments: [server, server]
+        try database.run(
+            """
+            UPDATE cloudkit_control SET shift = CASE
+                WHEN abs(? - max(clock, \(ControlTables.now))) < 30000000 THEN 0
+                ELSE ? - max(clock, \(ControlTables.now)) END
+            """,
+            [server, server]
         )
     }
 

@@ -10,6 +10,30 @@ enum JSONText {
         return elements.map(\.value)
     }
 
+    /// The whole numbers of an object by name, as the triggers write them.
+    static func times(_ text: String) throws -> [String: Int64] {
+        if let times = plainTimes(text) { return times }
+        return try JSONDecoder().decode([String: Int64].self, from: Data(text.utf8))
+    }
+
+    /// The same for an object whose names have no escapes, without a decoder; nil for any other text.
+    private static func plainTimes(_ text: String) -> [String: Int64]? {
+        guard text.utf8.first == UInt8(ascii: "{"), text.utf8.last == UInt8(ascii: "}"),
+            !text.utf8.contains(UInt8(ascii: "\\"))
+        else { return nil }
+        var times: [String: Int64] = [:]
+        // Names have no commas: they are fields.
+        for part in text.utf8.dropFirst().dropLast().split(separator: UInt8(ascii: ",")) {
+            let pair = part.split(separator: UInt8(ascii: ":"))
+            guard pair.count == 2, let name = String(pair[0]), let time = String(pair[1]),
+                name.utf8.count > 2, name.utf8.first == UInt8(ascii: "\""),
+                name.utf8.last == UInt8(ascii: "\""), let number = Int64(time)
+            else { return nil }
+            times[String(name.dropFirst().dropLast())] = number
+        }
+        return times
+    }
+
     /// The latitude and longitude of an object; nil for any other text.
     static func location(_ text: String) -> (latitude: Double, longitude: Double)? {
         (try? JSONDecoder().decode(Location.self, from: Data(text.utf8)))

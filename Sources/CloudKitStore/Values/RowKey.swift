@@ -133,6 +133,7 @@ struct RowKey: Hashable, Sendable {
     }
 
     private static func escaped(_ component: String) -> String {
+        if component.utf8.allSatisfy(isPlain) { return component }
         var name = ""
         for byte in component.utf8 {
             if isPlain(byte) {
@@ -145,6 +146,7 @@ struct RowKey: Hashable, Sendable {
     }
 
     private static func unescaped(_ part: Substring) -> String? {
+        guard part.utf8.contains(UInt8(ascii: "%")) else { return String(part) }
         var bytes: [UInt8] = []
         var rest = Array(part.utf8)[...]
         while let byte = rest.popFirst() {

@@ -42,8 +42,18 @@ func snippet1Instore() async throws {
         for await change in store.changes { print(change.kind, change.table, change.key) }
     }
 
-    let status = try await store.status
-    print(status.waitingToSend, status.setAside, status.obstacle as Any)
+    // The status, now and whenever it is another.
+    Task {
+        for try await status in store.statuses {
+            print(status.waitingToSend, status.setAside, status.obstacle as Any)
+            // nil when nothing is under way, and for the part that is done of a fetch: CloudKit does not
+            // say how much there is.
+            if let progress = status.progress { print(progress.done, progress.fraction as Any) }
+        }
+    }
+
+    // Where a row stands.
+    print(try await store.state(of: "e1", in: "employee"))
 
     // Returns when nothing waits in either direction, throws when something waits for someone else.
     try await store.settled()

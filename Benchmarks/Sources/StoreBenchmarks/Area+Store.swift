@@ -1,0 +1,66 @@
+public import BenchmarkHarness
+import CloudKit
+import CloudKitStore
+import CloudKitTesting
+import GRDB
+
+extension Area {
+    /// `CloudKitStore` against what it stands on: GRDB for what is written here, plain database
+    /// calls for what is sent.
+    ///
+    /// The cloud is in the same process, and its work counts as the store's.
+    public static let store = Area(name: "store") {
+        let full = try await StoreCloud(rows: rowCount)
+        let small = try await StoreCloud(rows: rowCount / 10)
+        return [
+            .rate("first-sync-100000", .atLeast(0.4), subject: firstSync(full), floor: inserts),
+            .peakMemory(
+                "memory-first-sync-100000",
+                .atMost(1.3),
+                subject: firstSync(full),
+                floor: firstSync(small)
+            ),
+            TransactionTimer.longest("longest-transaction", .atMost(50), firstSyncOf: full),
+            .time(
+                "tracked-writes",
+                .atMost(2.0),
+                subject: try await LocalWrites.tracked(),
+                floor: try await LocalWrites.plain()
+            ),
+            .time(
+                "tracked-batch",
+                .atMost(2.0),
+                subject: try await LocalWrites.trackedBatch(),
+                floor: try await LocalWrites.plainBatch()
+            ),
+            Upload.benchmark("upload-10000", .atMost(1.3)),
+            .time(
+                "idle-sync-100000",
+                .atMost(1.2),
+                subject: try await idleSync(full),
+                floor: try await idleSync(StoreCloud(rows: 100))
+            ),
+        ]
+    }
+
+    private static let rowCount = 100_000
+
+    private static func firstSync(_ cloud: StoreCloud) -> Work {
+        Work("\(cloud.count) rows", units: Double(cloud.count)) {
+            _ = try await cloud.syncedDevice()
+        }
+    }
+
+    /// What an app would do that had the rows already.
+    private static let inserts = Work("GRDB", units: Double(rowCount)) {
+        try await DatabaseFile().insert(rowCount)
+    }
+
+    private static func idleSync(_ cloud: StoreCloud) async throws -> Work {
+        let device = try await cloud.syncedDevice()
+        return Work("\(cloud.count) rows") {
+            let summary = try await device.store.sync()
+            guard summary == SyncSummary() else { throw Unequal() }
+        }
+    }
+}

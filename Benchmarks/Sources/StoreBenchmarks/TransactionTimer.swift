@@ -1,0 +1,57 @@
+import BenchmarkHarness
+import GRDB
+import Synchronization
+
+/// Times the write transactions of a database, from when each holds the lock to when it is durable.
+final class TransactionTimer: Sendable {
+    private struct State {
+        var begin: ContinuousClock.Instant?
+        var longest = Duration.zero
+        var count = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// The figure is the longest of three first syncs, in milliseconds.
+    static func longest(_ name: String, _ bar: Bar, firstSyncOf cloud: StoreCloud) -> Benchmark {
+        Benchmark(name: name, bar: bar) { _ in
+            let timer = TransactionTimer()
+            for _ in 0..<3 {
+                let file = try DatabaseFile(timer.configuration)
+                timer.reset()
+                try await StoreDevice(cloud.container, file: file).store.sync()
+            }
+            return timer.state.withLock { state in
+                Figure(
+                    state.longest / .milliseconds(1),
+                    detail: "\(state.longest), the longest of \(state.count) transactions"
+                )
+            }
+        }
+    }
+
+    var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.prepareDatabase { database in
+            database.trace(options: .profile) { [weak self] in self?.note($0) }
+        }
+        return configuration
+    }
+
+    private func reset() { state.withLock { $0.begin = nil } }
+
+    private func note(_ event: Database.TraceEvent) {
+        guard case .profile(let statement, _) = event else { return }
+        let sql = statement.sql
+        if sql.hasPrefix("BEGIN IMMEDIATE") {
+            state.withLock { $0.begin = .now }
+        } else if sql.hasPrefix("COMMIT") {
+            state.withLock { state in
+                guard let begin = state.begin else { return }
+                state.longest = max(state.longest, begin.duration(to: .now))
+                state.count += 1
+                state.begin = nil
+            }
+        }
+    }
+}

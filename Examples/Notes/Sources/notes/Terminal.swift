@@ -1,0 +1,193 @@
+import CloudKitStore
+import Foundation
+import Notebook
+
+/// Writes a line at once, also when a program reads it.
+func say(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
+/// What can be typed, and what is shown.
+actor Terminal {
+    static let help = """
+        list [TAG]           show all notes, or those with a tag
+        show NOTE            show a note's text and attachments
+        add TITLE            add a note
+        title NOTE TITLE     give it another title
+        write NOTE TEXT      give it another text
+        tag NOTE TAG         add a tag, or take it away
+        attach NOTE FILE     attach a file
+        save NAME FILE       write an attachment into a file
+        delete NOTE          delete a note
+        find WORDS           show the notes with some words
+        watch                show the list whenever it changes, or stop that
+        offline, online      stop syncing, sync again
+        sync                 fetch and send at once
+        status               show what waits, and why
+        lost, restore        show what lost against another device; bring the last of it back
+        quit                 end
+        """
+
+    private let book: Notebook
+    private var changes: Task<Void, Never>?
+    private var watch: Task<Void, any Error>?
+
+    init(_ book: Notebook) {
+        self.book = book
+    }
+
+    func start() async throws {
+        let (book, stream) = (book, book.store.changes)
+        changes = Task {
+            for await change in stream where change.table == "note" {
+                await Self.show(change, in: book)
+            }
+        }
+        try await book.store.start()
+    }
+
+    func stop() async {
+        changes?.cancel()
+        watch?.cancel()
+        await book.store.stop()
+    }
+
+    /// What another device did.
+    private static func show(_ change: RowChange, in book: Notebook) async {
+        if change.kind == .deleted { return say("· a note was deleted on another device") }
+        guard let note = try? await book.note(id: change.key) else { return }
+        say("· \(line(note))")
+    }
+
+    private static func line(_ note: Note) -> String {
+        "\(note.id.prefix(4)) \(note.title)"
+            + note.tags.sorted().map { " #\($0)" }.joined()
+            + (note.body.isEmpty ? "" : ": \(note.body)")
+    }
+
+    // MARK: Commands
+
+    func run(_ words: [String]) async throws {
+        let (first, rest) = (words.dropFirst().first, words.dropFirst(2).first)
+        let text = words.dropFirst().joined(separator: " ")
+        switch (words.first, first) {
+        case ("list", let tag): try await show(book.notes(tagged: tag))
+        case ("find", _?): try await show(book.search(text))
+        case ("add", _?): try await book.save(Note(title: text))
+        case ("watch", _): toggleWatch()
+        case ("offline", _): book.store.pause()
+        case ("online", _):
+            book.store.resume()
+            try await sync()
+        case ("sync", _): try await sync()
+        case ("status", _): try await showStatus()
+        case ("lost", _): try await showLost()
+        case ("restore", _): try await restore()
+        case ("save", let name?): try await save(name, to: rest)
+        case (let command?, let name?):
+            guard let note = try await book.note(name) else { return say("no note '\(name)'") }
+            try await run(command, note, rest)
+        default: say(Self.help)
+        }
+    }
+
+    private func run(_ command: String, _ note: Note, _ text: String?) async throws {
+        var note = note
+        switch (command, text) {
+        case ("show", _): return try await show(note)
+        case ("delete", _): return try await book.delete(note)
+        case ("attach", let path?):
+            let url = URL(fileURLWithPath: path)
+            return try await book.attach(
+                Data(contentsOf: url),
+                named: url.lastPathComponent,
+                to: note
+            )
+        case ("title", let title?): note.title = title
+        case ("write", let body?): note.body = body
+        case ("tag", let tag?):
+            if note.tags.contains(tag) {
+                note.tags.removeAll { $0 == tag }
+            } else {
+                note.tags.append(tag)
+            }
+        default: return say(Self.help)
+        }
+        note.edited = Date()
+        try await book.save(note)
+    }
+
+    private func show(_ notes: [Note]) {
+        for note in notes { say(Self.line(note)) }
+        say("(\(notes.count) notes)")
+    }
+
+    private func show(_ note: Note) async throws {
+        say(Self.line(note))
+        for attachment in try await book.attachments(of: note) {
+            say("  \(attachment.name), \(attachment.data.count) bytes")
+        }
+    }
+
+    private func save(_ name: String, to path: String?) async throws {
+        guard let attachment = try await book.attachment(name) else {
+            return say("no attachment '\(name)'")
+        }
+        try attachment.data.write(to: URL(fileURLWithPath: path ?? name))
+        say("\(attachment.data.count) bytes")
+    }
+
+    private func toggleWatch() {
+        guard watch == nil else {
+            watch?.cancel()
+            watch = nil
+            return
+        }
+        let list = book.watch()
+        watch = Task {
+            for try await notes in list {
+                say("= " + notes.map { Self.line($0) }.joined(separator: " | "))
+            }
+        }
+    }
+
+    // MARK: The store
+
+    private func sync() async throws {
+        let summary = try await book.store.sync()
+        say(
+            "\(summary.saved) sent, \(summary.deleted) deleted there, "
+                + "\(summary.received.count) received"
+        )
+    }
+
+    private func showStatus() async throws {
+        let status = try await book.store.status
+        say(
+            "\(status.waitingToSend) waiting to be sent, \(status.setAside.count) set aside"
+                + (status.obstacle.map { ", \($0)" } ?? "")
+        )
+        for row in status.setAside { say("  \(row.reason)") }
+    }
+
+    private func showLost() async throws {
+        let entries = try await book.store.journal()
+        for entry in entries {
+            let fields = entry.lost.sorted { $0.key < $1.key }
+                .map { "\($0.key): \(Self.text($0.value))" }
+            say("\(entry.table) \(fields.joined(separator: ", "))")
+        }
+        say("(\(entries.count) lost)")
+    }
+
+    private static func text(_ value: StoreValue) -> String {
+        if case .text(let text) = value { text } else { "\(value)" }
+    }
+
+    private func restore() async throws {
+        guard let last = try await book.store.journal().last else {
+            return say("nothing was lost")
+        }
+        try await book.store.restore(last)
+    }
+}

@@ -1,0 +1,108 @@
+import CloudKitServer
+import Foundation
+import Testing
+
+@Suite("Two terminals", .timeLimit(.minutes(10)))
+struct TerminalTests {
+    private static let container = "iCloud.com.example.notes"
+
+    /// Runs a test with a server, and what starts the program for a file.
+    private func withServer(
+        _ body: @Sendable (@Sendable (String) throws -> TerminalProcess) async throws -> Void
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("terminals-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try CloudServer()
+        let apiToken = try await server.service.addAPIToken(
+            container: Self.container,
+            environment: .development
+        )
+        let user = try await server.service.addUser(container: Self.container, name: "Ada")
+        let webToken = try await server.service.addWebAuthToken(
+            user: user,
+            apiToken: apiToken,
+            environment: .development
+        )
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await server.run() }
+            let environment = [
+                "CLOUDKIT_URL": try await server.url(),
+                "CLOUDKIT_CONTAINER": Self.container,
+                "CLOUDKIT_ENVIRONMENT": "development",
+                "CLOUDKIT_API_TOKEN": apiToken,
+                "CLOUDKIT_WEB_AUTH_TOKEN": webToken,
+            ]
+            try await body { name in
+                try TerminalProcess(
+                    file: folder.appendingPathComponent("\(name).sqlite"),
+                    environment: environment
+                )
+            }
+            group.cancelAll()
+            while (try? await group.next()) != nil {}
+        }
+    }
+
+    @Test("What is typed in one shows up in the other, in both directions")
+    func sideBySide() async throws {
+        try await withServer { open in
+            let (phone, laptop) = (try open("phone"), try open("laptop"))
+            try phone.type("add Shopping")
+            #expect(await laptop.wait(for: " Shopping") != nil)
+            try laptop.type("write Shopping milk and bread")
+            #expect(await phone.wait(for: " Shopping: milk and bread") != nil)
+            try phone.type("delete Shopping")
+            #expect(await laptop.wait(for: "· a note was deleted on another device") != nil)
+            for terminal in [phone, laptop] { try terminal.type("quit") }
+        }
+    }
+
+    @Test("What both did offline is on both when they are online, and what lost can be listed")
+    func offline() async throws {
+        try await withServer { open in
+            let (phone, laptop) = (try open("phone"), try open("laptop"))
+            try phone.type("add Shopping")
+            #expect(await laptop.wait(for: " Shopping") != nil)
+            for terminal in [phone, laptop] {
+                try terminal.type("offline")
+                try terminal.type("status")
+                #expect(await terminal.wait(for: "paused") != nil)
+            }
+            try phone.type("write Shopping milk")
+            try phone.type("list")
+            #expect(await phone.wait(for: " Shopping: milk") != nil)
+            // Later than the phone's.
+            try laptop.type("write Shopping eggs")
+            try laptop.type("tag Shopping home")
+            try laptop.type("list")
+            #expect(await laptop.wait(for: " Shopping #home: eggs") != nil)
+            try phone.type("online")
+            #expect(await phone.wait(for: " received") != nil)
+            try laptop.type("online")
+            #expect(await phone.wait(for: " Shopping #home: eggs") != nil)
+            try laptop.type("lost")
+            #expect(await laptop.wait(for: "body: milk") != nil)
+            try laptop.type("restore")
+            #expect(await phone.wait(for: " Shopping #home: milk") != nil)
+            for terminal in [phone, laptop] { try terminal.type("quit") }
+        }
+    }
+
+    @Test("What was typed offline before the program ended is sent when it starts again")
+    func restart() async throws {
+        try await withServer { open in
+            let phone = try open("phone")
+            try phone.type("offline")
+            try phone.type("add Shopping")
+            try phone.type("list")
+            #expect(await phone.wait(for: "(1 notes)") != nil)
+            await phone.kill()
+            let laptop = try open("laptop")
+            let again = try open("phone")
+            #expect(await laptop.wait(for: " Shopping") != nil)
+            for terminal in [again, laptop] { try terminal.type("quit") }
+        }
+    }
+}

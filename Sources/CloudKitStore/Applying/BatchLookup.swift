@@ -1,0 +1,41 @@
+import GRDB
+
+/// What the file has of a batch of records, read with a few statements instead of several for each.
+///
+/// True as long as nothing of the batch is written.
+struct BatchLookup {
+    private let known: [String: KnownRecord]
+    private let hasEdits: Bool
+    private var rows: [String: [RowKey: Row]] = [:]
+    private let database: Database
+    private let store: RowStore
+
+    init(_ records: [RemoteRecord], _ store: RowStore) throws {
+        self.store = store
+        database = store.database
+        known = try KnownRecord.fetch(database, names: records.map(\.name))
+        let statement = try database.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM cloudkit_outbox)"
+        )
+        hasEdits = try Bool.fetchOne(statement) ?? true
+        for (type, records) in Dictionary(grouping: records, by: \.type) {
+            guard let table = store.mapping.catalog.table(ofType: type) else { continue }
+            let keys = Set(records.compactMap { RowKey(recordName: $0.name, table) })
+            rows[table.name] = try store.rows(Array(keys), table)
+        }
+    }
+
+    /// What the file knows of a record.
+    func known(_ name: String) -> KnownRecord? { known[name] }
+
+    /// The changes of a row that wait to be sent.
+    func edits(_ key: RowKey) throws -> OutboxEntry? {
+        hasEdits ? try OutboxEntry.fetch(database, key) : nil
+    }
+
+    /// The row of a key.
+    func row(_ key: RowKey, _ table: TableSchema) throws -> Row? {
+        guard let rows = rows[table.name] else { return try store.row(key, table) }
+        return rows[key]
+    }
+}

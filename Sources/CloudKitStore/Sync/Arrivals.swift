@@ -1,0 +1,40 @@
+import CloudKit
+
+/// What a fetch has brought and the file does not have yet.
+struct Arrivals: Sendable {
+    var records: [CKRecord] = []
+    /// The engine's state after these records and all before.
+    var engine: CKSyncEngine.State.Serialization?
+    /// The transactions under way, which take what came before.
+    var writing: Task<Void, any Error>?
+    /// The most records of one transaction; it follows how long they take.
+    private(set) var limit = 100
+
+    private static let limits = 25...1000
+    /// How long a transaction is to hold the file: other writers should hardly notice.
+    private static let target = Duration.milliseconds(15)
+
+    /// Whether there is enough for a transaction.
+    var isEnough: Bool { records.count >= limit }
+    /// Whether the engine should wait before it brings more.
+    var isTooMuch: Bool { records.count > 4 * limit }
+
+    var isEmpty: Bool { records.isEmpty && engine == nil && writing == nil }
+
+    /// Takes out what is there.
+    mutating func take() -> Arrivals {
+        let taken = self
+        records = []
+        engine = nil
+        return taken
+    }
+
+    /// Learns how long a transaction took.
+    mutating func adapt(to duration: Duration, of count: Int) {
+        // A small one says little of a large one.
+        guard 2 * count > limit else { return }
+        let most = Double(count) * (Self.target / max(duration, .microseconds(1)))
+        let next = Int(min(most, Double(2 * limit)))
+        limit = min(max(next, Self.limits.lowerBound), Self.limits.upperBound)
+    }
+}

@@ -1,0 +1,19 @@
+/// The statements that find the rows of a table, made once: they are run for every row.
+struct RowSQL: Sendable {
+    /// `"key" = ? AND …`.
+    let condition: String
+    /// `SELECT columns FROM table WHERE `, for a condition to follow.
+    let selectWhere: String
+    /// Finds the columns of the row of a key.
+    let select: String
+    /// Deletes the row of a key.
+    let delete: String
+
+    init(table: String, columns: [TableColumn], keyColumns: [TableColumn]) {
+        let list = columns.map(\.name.quoted).joined(separator: ", ")
+        condition = keyColumns.map { "\($0.name.quoted) = ?" }.joined(separator: " AND ")
+        selectWhere = "SELECT \(list) FROM \(table.quoted) WHERE "
+        select = selectWhere + condition
+        delete = "DELETE FROM \(table.quoted) WHERE \(condition)"
+    }
+}
