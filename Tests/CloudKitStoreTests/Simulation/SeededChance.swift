@@ -1,3 +1,6 @@
+import CloudKitServerCore
+import Synchronization
+
 /// Chance that is the same for the same seed: SplitMix64.
 struct SeededChance: RandomNumberGenerator {
     private var state: UInt64
@@ -15,4 +18,21 @@ struct SeededChance: RandomNumberGenerator {
     }
 
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+
+    mutating func number(_ range: ClosedRange<Int>) -> Int { .random(in: range, using: &self) }
+}
+
+/// The cloud's keys and tokens, the same for the same seed.
+final class SeededRandomness: ServiceRandomness {
+    private let chance: Mutex<SeededChance>
+
+    init(seed: UInt64) {
+        chance = Mutex(SeededChance(seed: seed))
+    }
+
+    func bytes(_ count: Int) -> [UInt8] {
+        chance.withLock { chance in
+            (0..<count).map { _ in UInt8(truncatingIfNeeded: chance.next() >> 24) }
+        }
+    }
 }
