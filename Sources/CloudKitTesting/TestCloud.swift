@@ -52,6 +52,24 @@ public struct TestCloud: Sendable {
         clock: VirtualClock? = nil,
         faults: FaultPlan? = nil
     ) async throws {
+        try await self.init(
+            containerIdentifier: containerIdentifier,
+            opensContainers: opensContainers,
+            clock: clock,
+            faults: faults,
+            randomness: SystemRandomness()
+        )
+    }
+
+    /// Makes an empty cloud whose keys and tokens come from a given source, for runs that are to be
+    /// alike twice.
+    package init(
+        containerIdentifier: String = "iCloud.test",
+        opensContainers: Bool = false,
+        clock: VirtualClock? = nil,
+        faults: FaultPlan? = nil,
+        randomness: any ServiceRandomness
+    ) async throws {
         self.containerIdentifier = containerIdentifier
         let clock = clock ?? VirtualClock(following: SystemClock())
         self.clock = clock
@@ -62,7 +80,7 @@ public struct TestCloud: Sendable {
             assets: try FileAssetStorage.temporary(),
             configuration: configuration,
             clock: clock,
-            randomness: SystemRandomness()
+            randomness: randomness
         )
         service.setFaults(faults)
         apiToken = try await service.addAPIToken(

@@ -75,6 +75,9 @@ extension ChangeApplier {
     }
 
     private func hold(_ candidate: Candidate, for name: String) throws {
+        guard mapping.defect != .failsOnMissingParents else {
+            throw UnmappableValue(candidate.table.columns[0], found: "no parent")
+        }
         var known = candidate.known
         known.waiting = name
         try known.save(database)

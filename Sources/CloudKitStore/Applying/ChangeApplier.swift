@@ -74,13 +74,19 @@ struct ChangeApplier {
             try mark(known)
             return nil
         }
+        if mapping.defect == .ignoresSaved, known?.session == KnownRecord.savedHere { return nil }
         let before = known
         known = known ?? KnownRecord(name: remote.name, key: nil, type: remote.type)
         guard var known else { return nil }
         known.session = session
         known.goes = false
         guard let table = catalog.table(ofType: remote.type) else {
-            return try keep(remote, known, nil, nil)
+            switch mapping.defect {
+            case .failsOnUnknownTypes:
+                throw CloudStoreError(.noSuchTable, "Of an unknown type: \(remote.type)")
+            case .dropsUnknownTypes: return nil
+            default: return try keep(remote, known, nil, nil)
+            }
         }
         guard let key = RowKey(recordName: remote.name, table) else {
             let problem =
@@ -91,7 +97,10 @@ struct ChangeApplier {
         known.key = key
         let fields: [String: StoreValue]
         do {
-            fields = try remote.fields.get()
+            fields = try remote.fields.get().filter {
+                mapping.defect != .dropsUnknownFields || table.byField[$0.key] != nil
+                    || $0.key == RecordStamp.field
+            }
         } catch {
             return try keep(remote, known, key, "The record '\(remote.name)': \(error)")
         }
@@ -154,9 +163,30 @@ struct ChangeApplier {
             table: table,
             key: key,
             existing: existing,
-            fields: row,
+            fields: spoiled(row, existing, entry, table),
             files: remote.files
         )
+    }
+
+    /// A row as a mistake that a test put in makes it.
+    private func spoiled(
+        _ row: [String: StoreValue],
+        _ existing: Row?,
+        _ entry: OutboxEntry?,
+        _ table: TableSchema
+    ) -> [String: StoreValue] {
+        guard existing != nil else { return row }
+        return switch mapping.defect {
+        case .clearsAssets:
+            row.merging(
+                row.filter { table.byField[$0.key]?.form == .asset }.mapValues { _ in .null }
+            ) {
+                $1
+            }
+        case .discardsRemoteFields: entry == nil ? row : [:]
+        case .ignoresClearedFields: row.filter { !$0.value.isNull }
+        default: row
+        }
     }
 
     /// What this device had saved and a record does not know of: somebody deleted the record, not

@@ -60,6 +60,9 @@ struct Acknowledgements {
     mutating func acceptDeletion(_ name: String, _ entry: OutboxEntry?) throws {
         try KnownRecord.fetch(database, name: name)?.delete(database)
         try entry?.clear(database)
+        if mapping.defect == .forgetsReinsertions, let key = entry?.key {
+            try OutboxEntry.fetch(database, key)?.clear(database)
+        }
     }
 
     /// Takes in why a record was refused.
@@ -69,7 +72,10 @@ struct Acknowledgements {
         _ entry: OutboxEntry?,
         batchCount: Int
     ) throws {
-        if Self.isUnanswered(error) { return }
+        if Self.isUnanswered(error) {
+            if mapping.defect == .dropsUnanswered { try entry?.clear(database) }
+            return
+        }
         guard var known = try KnownRecord.fetch(database, name: name) else { return }
         if error.code == .serverRecordChanged {
             // The server's record tells whether it is our own save, whose answer was lost.
@@ -83,6 +89,11 @@ struct Acknowledgements {
         try known.save(database)
         switch error.code {
         case .unknownItem: try applier.delete([name])
+        case .referenceViolation where mapping.defect == .deletesRefusedChildren:
+            if let key = known.key, let table = mapping.catalog[key.table] {
+                try RowStore(database: database, mapping: mapping).delete(key, table)
+                try entry?.clear(database)
+            }
         case .zoneNotFound: answer.needsZone = true
         case .userDeletedZone:
             answer.needsZone = true

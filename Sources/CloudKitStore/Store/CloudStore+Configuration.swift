@@ -33,6 +33,9 @@ extension CloudStore {
         /// Hears of every event, after the store has handled it.
         public var onEvent: @Sendable (StoreEvent) -> Void = { _ in }
 
+        /// The file's name among the user's devices; a test that is to run alike twice sets it, and
+        /// otherwise chance gives one.
+        package var device: String?
         /// A mistake that a test puts in.
         package var defect: StoreDefect?
 

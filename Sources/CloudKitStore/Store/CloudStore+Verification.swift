@@ -24,6 +24,21 @@ extension CloudStore {
         return result
     }
 
+    /// Compares the rows with the versions that the server acknowledged, as ``verify(repairing:)``
+    /// does, without asking the server: what differs then differs at any time.
+    package func verifyLocally() async throws -> Verification {
+        let mapping = file.mapping
+        return try await file.writer.read { database in
+            let known = try KnownRecord.fetchAll(database, where: "system IS NOT NULL")
+            let tags = known.map { ($0.name, $0.tag ?? "") }
+            return try Self.compare(
+                Dictionary(uniqueKeysWithValues: tags),
+                database,
+                mapping
+            )
+        }
+    }
+
     private func serverTags() async throws -> [String: String] {
         var tags: [String: String] = [:]
         var token: CKServerChangeToken?

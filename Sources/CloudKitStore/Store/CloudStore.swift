@@ -54,9 +54,16 @@ public final class CloudStore: Sendable {
         configuration: Configuration = Configuration()
     ) throws {
         let catalog = try database.write { database in
-            try ControlTables.install(in: database, device: Self.newDevice())
+            try ControlTables.install(
+                in: database,
+                device: configuration.device ?? Self.newDevice()
+            )
             let catalog = try TableCatalog(reading: database, tables)
-            _ = try Reconciliation(database, RowMapping(catalog: catalog)).run()
+            _ = try Reconciliation(
+                database,
+                RowMapping(catalog: catalog, defect: configuration.defect)
+            )
+            .run()
             return catalog
         }
         file = StoreFile(

@@ -61,6 +61,7 @@ extension StoreDelegate {
     /// it did not mention are looked up by name, so that a fetch that only repeated a page deletes
     /// nothing.
     private func sweep(_ database: CKDatabase) async throws {
+        guard file.mapping.defect != .skipsSweep else { return }
         let unseen = try await file.writer.read { database in
             try String.fetchAll(
                 database,

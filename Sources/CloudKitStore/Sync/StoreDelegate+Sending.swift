@@ -32,7 +32,11 @@ extension StoreDelegate {
                     zoneID: file.zoneID,
                     folder: folder
                 )
-                return try builder.next(limit: limit, except: attempted)
+                let batch = try builder.next(limit: limit, except: attempted)
+                if file.mapping.defect == .clearsWhenSending {
+                    for entry in batch.entries.values { try entry.clear(database) }
+                }
+                return batch
             }
             guard !outgoing.isEmpty else { return nil }
             state.withLock { state in
@@ -71,6 +75,7 @@ extension StoreDelegate {
         let ids = outgoing.deletions.map {
             CKRecord.ID(recordName: $0.name, zoneID: file.zoneID)
         }
+        if file.mapping.defect == .deletesBlindly { return ids }
         let found = try await database.records(for: ids, desiredKeys: [])
         var deletions: [CKRecord.ID] = []
         for (id, deletion) in zip(ids, outgoing.deletions) {

@@ -1,118 +1,207 @@
 import CloudKit
 import CloudKitStore
 import CloudKitTesting
-import CloudKitWebClient
 import Foundation
 import GRDB
-import Support
-import Synchronization
 
-/// A device of a simulation: a file, the store over it, and a way into the cloud that fails when the
-/// schedule says so.
+/// What the devices of a schedule share.
+struct SimulatedWorld {
+    let cloud: TestCloud
+    let user: TestCloud.User
+    let defect: StoreDefect?
+    let trace = SimulationTrace()
+
+    /// Where all clocks begin, in milliseconds since 1970.
+    static let beginning: Int64 = 1_700_000_000_000
+}
+
+/// A device of a schedule: a file, the process that has it open, and its way into the cloud.
 final class SimulatedDevice {
     let name: String
-    let database: DatabaseQueue
-    private let cloud: TestCloud
-    private let user: TestCloud.User
-    private let defect: StoreDefect?
+    private let world: SimulatedWorld
+    private let batchLimit: Int
+    private(set) var isNew: Bool
+    private(set) var database: DatabaseQueue
     private(set) var store: CloudStore
-    private var way: FailingWay
+    private(set) var container: CKContainer
+    private var way: SimulatedWay
 
-    init(
-        _ name: String,
-        _ cloud: TestCloud,
-        _ user: TestCloud.User,
-        defect: StoreDefect?
-    ) async throws {
-        self.name = name
-        self.cloud = cloud
-        self.user = user
-        self.defect = defect
+    init(_ number: Int, _ plan: SimulationPlan.Device, in world: SimulatedWorld) async throws {
+        name = "d\(number)"
+        self.world = world
+        batchLimit = plan.batchLimit
+        isNew = plan.isNew
         database = try DatabaseQueue()
-        try await database.write { try $0.execute(sql: Device.schema) }
-        (store, way) = try await Self.open(cloud, user, database, defect)
+        try database.inDatabase { database in
+            try database.execute(sql: SimulatedApp.schema)
+            if plan.isNew { try database.execute(sql: SimulatedApp.upgrade) }
+        }
+        (store, container, way) = try await Self.open(
+            name,
+            world,
+            world.user,
+            database,
+            batchLimit,
+            isNew: isNew
+        )
+        // The store looked at the clock of this machine when it made its tables.
+        try database.inDatabase {
+            try $0.execute(
+                sql: "UPDATE cloudkit_control SET wall = ?, clock = 0",
+                arguments: [SimulatedWorld.beginning + plan.skew]
+            )
+        }
     }
 
     private static func open(
-        _ cloud: TestCloud,
+        _ name: String,
+        _ world: SimulatedWorld,
         _ user: TestCloud.User,
         _ database: DatabaseQueue,
-        _ defect: StoreDefect?
-    ) async throws -> (CloudStore, FailingWay) {
-        let way = FailingWay()
-        let container = try await cloud.device(of: user) { way.over($0) }
+        _ batchLimit: Int,
+        isNew: Bool
+    ) async throws -> (CloudStore, CKContainer, SimulatedWay) {
+        var way: SimulatedWay?
+        let container = try await world.cloud.device(of: user) { base in
+            let made = SimulatedWay(name, base, database, world.trace, batchLimit: batchLimit)
+            way = made
+            return made
+        }
+        guard let way else { preconditionFailure("The container was made without its transport") }
         var configuration = Device.configuration
-        configuration.defect = defect
-        configuration.batchLimit = 5
+        configuration.defect = world.defect
+        configuration.device = name
+        configuration.batchLimit = batchLimit
+        configuration.whenZoneIsDeleted = .upload
         let store = try CloudStore(
             database: database,
             container: container,
-            tables: Device.notes,
+            tables: SimulatedApp.tables(isNew: isNew),
             configuration: configuration
         )
+        database.add(transactionObserver: CommitWatch(way), extent: .databaseLifetime)
         try await store.start()
-        return (store, way)
+        return (store, container, way)
     }
 
-    /// The process ends, after a number of requests of one more sync, and another opens the file.
-    func crash(after requests: Int) async throws {
-        way.state.withLock { $0 = .init(passing: requests, isDead: true) }
-        _ = try? await store.sync()
+    // MARK: Writing
+
+    /// Lets time pass.
+    func pass(milliseconds: Int64 = 1000) throws {
+        try database.inDatabase {
+            try $0.execute(
+                sql: "UPDATE cloudkit_control SET wall = wall + ?",
+                arguments: [milliseconds]
+            )
+        }
+    }
+
+    func contents() throws -> SimulatedApp.Contents {
+        try database.read { try SimulatedApp.contents($0, isNew: isNew) }
+    }
+
+    // MARK: Syncing
+
+    /// Syncs; gives what the store threw, and what was wrong on the way.
+    func sync(
+        crash: SimulationStep.Crash? = nil,
+        interruption: (request: Int, body: @Sendable () async -> Void)? = nil
+    ) async -> (summary: SyncSummary?, error: (any Error)?, problems: [String]) {
+        way.begin(crash: crash, interruption: interruption)
+        do {
+            let summary = try await store.sync()
+            return (summary, nil, way.end())
+        } catch {
+            return (nil, error, way.end())
+        }
+    }
+
+    /// The process ends where it was to end, and another opens the file; a newer one if asked.
+    func relaunch(upgrading: Bool = false, as user: TestCloud.User? = nil) async throws {
+        let remains = try way.bury()
         await store.stop()
-        (store, way) = try await Self.open(cloud, user, database, defect)
+        database = remains
+        if upgrading, !isNew {
+            isNew = true
+            try database.inDatabase { try $0.execute(sql: SimulatedApp.upgrade) }
+        }
+        (store, container, way) = try await Self.open(
+            name,
+            world,
+            user ?? world.user,
+            database,
+            batchLimit,
+            isNew: isNew
+        )
     }
 
-    /// Syncs, while requests fail as the schedule says: false for one that does not arrive, true for
-    /// one whose answer is lost.
-    func sync(_ faults: [Bool?]) async {
-        way.state.withLock { $0 = .init(faults: faults) }
-        _ = try? await store.sync()
-        way.state.withLock { $0 = .init() }
+    // MARK: What must hold at any time
+
+    /// What is wrong in the file now.
+    func inspect() async throws -> [String] {
+        var problems: [String] = []
+        let broken = try await database.read {
+            try Row.fetchAll($0, sql: "PRAGMA foreign_key_check").count
+        }
+        if broken != 0 { problems.append("I7: \(name) has \(broken) broken references") }
+        let differences = try await store.verifyLocally().differences
+        if !differences.isEmpty {
+            problems.append("I12: \(name) has edits that nobody noted: \(differences)")
+        }
+        return problems
     }
 
-    /// Syncs; before its next save reaches the cloud, something else happens.
-    func sync(racing body: @escaping @Sendable () async throws -> Void) async {
-        way.state.withLock { $0 = .init(beforeSave: body) }
-        _ = try? await store.sync()
-        way.state.withLock { $0 = .init() }
+    /// What the device must know by its token, and does not.
+    func inspectToken(against observer: CKDatabase) async throws -> [String] {
+        let data = try await database.read {
+            try Data.fetchOne($0, sql: "SELECT engine FROM cloudkit_control")
+        }
+        let decoded = data.flatMap {
+            try? JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: $0)
+        }
+        guard let state = try decoded?.contents.get(),
+            let token = state.zoneTokens[Device.zoneID]
+        else { return [] }
+        guard let late = try await Self.tags(observer, since: token),
+            let all = try await Self.tags(observer, since: nil)
+        else { return [] }
+        let known = try await database.read { database in
+            Dictionary(
+                uniqueKeysWithValues: try Row.fetchAll(
+                    database,
+                    sql: "SELECT name, tag FROM cloudkit_record"
+                ).map { ($0[0] as String, $0[1] as String?) }
+            )
+        }
+        return all.sorted { $0.key < $1.key }.filter { name, tag in
+            late[name] == nil && known[name] != tag
+        }.map { "I11: \(name)'s token is ahead of its rows: it lacks \($0.key)" }
     }
 
-    func syncWithoutFaults() async throws {
-        way.state.withLock { $0 = .init() }
-        try await store.sync()
-    }
-}
-
-/// A way into a cloud that fails by a plan.
-final class FailingWay: Sendable {
-    struct State: Sendable {
-        /// What happens to the next requests; nil lets one through.
-        var faults: [Bool?] = []
-        /// The requests that pass before the process ends.
-        var passing = 0
-        var isDead = false
-        /// Happens before the next save reaches the cloud.
-        var beforeSave: (@Sendable () async throws -> Void)?
-    }
-
-    let state = Mutex(State())
-
-    func over(_ base: any Transport) -> any Transport {
-        ScriptedTransport { [self] request, _ in
-            if request.isAbout("records/modify") {
-                try await state.withLock { exchange(&$0.beforeSave, with: nil) }?()
-            }
-            let fault: Bool? = state.withLock { state in
-                if state.isDead {
-                    state.passing -= 1
-                    // The last request before the end arrives, and nobody hears the answer.
-                    return state.passing > 0 ? nil : state.passing == 0
+    private static func tags(
+        _ database: CKDatabase,
+        since token: CKServerChangeToken?
+    ) async throws -> [String: String]? {
+        var tags: [String: String] = [:]
+        var token = token
+        while true {
+            do {
+                let page = try await database.recordZoneChanges(
+                    inZoneWith: Device.zoneID,
+                    since: token,
+                    desiredKeys: []
+                )
+                for (id, result) in page.modificationResultsByID {
+                    tags[id.recordName] = try result.get().record.recordChangeTag
                 }
-                return state.faults.isEmpty ? nil : state.faults.removeFirst()
+                for deletion in page.deletions { tags[deletion.recordID.recordName] = nil }
+                token = page.changeToken
+                if !page.moreComing { return tags }
+            } catch let error as CKError
+                where [.changeTokenExpired, .zoneNotFound].contains(error.code)
+            {
+                return nil
             }
-            guard let isLost = fault else { return nil }
-            if isLost { _ = try await base.send(request) }
-            throw TransportError(.broken, message: isLost ? "lost" : "cut")
-        }.over(base)
+        }
     }
 }

@@ -4,38 +4,91 @@ import Testing
 
 @Suite("Random schedules over the real store, engine and cloud")
 struct SimulationTests {
-    /// How many schedules run here; `CLOUDKIT_STORE_SEEDS` asks for more.
-    static let count =
-        ProcessInfo.processInfo.environment["CLOUDKIT_STORE_SEEDS"].flatMap(UInt64.init) ?? 40
+    private static func number(_ name: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
+    }
 
-    /// Schedules beyond those that found a mistake once.
-    private static let remembered: [UInt64] = [77]
+    /// The schedules that run here; `Scripts/simulate` asks for others.
+    private static let first = number("CLOUDKIT_STORE_FIRST_SEED") ?? 1
+    private static let count = number("CLOUDKIT_STORE_SEEDS") ?? 1_000
 
-    @Test("At rest all devices hold the same, and no edit is lost")
+    @Test("After every step and at rest all invariants hold", .timeLimit(.minutes(60)))
     func schedules() async throws {
-        for seed in Array(1...Self.count) + Self.remembered {
-            var simulation = StoreSimulation(seed: seed)
-            let problems = try await simulation.run()
-            #expect(problems.isEmpty, "seed \(seed):\n\(problems.joined(separator: "\n"))")
-            if !problems.isEmpty { return }
+        let began = ContinuousClock.now
+        let outcomes = await Self.outcomes(of: Self.first..<Self.first + Self.count)
+        let lines = outcomes.map(\.lines).reduce(0, +)
+        let digest = outcomes.map(\.digest).reduce(0) { $0 &* 31 &+ $1 }
+        print(
+            "\(outcomes.count) schedules in \(ContinuousClock.now - began), \(lines) lines, "
+                + "digest \(String(digest, radix: 16))"
+        )
+        let failures = outcomes.filter { !$0.problems.isEmpty }
+        for failure in failures {
+            print("seed \(failure.seed): \(failure.problems.joined(separator: "; "))")
+        }
+        guard let failure = failures.first else { return }
+        // The first is told in full.
+        let plan = SimulationPlan(seed: failure.seed)
+        var shrinker = SimulationShrinker()
+        let (shortest, outcome) = await shrinker.shrink(
+            plan,
+            await StoreSimulation.run(plan)
+        )
+        let story = SimulationShrinker.story(shortest, outcome, shrunkFrom: plan.steps.count)
+        Issue.record("\(failures.count) schedules fail\n\(story)")
+    }
+
+    private struct Summary: Sendable {
+        var seed: UInt64
+        var problems: [String]
+        var lines: Int
+        var digest: UInt64
+    }
+
+    private static func outcomes(of seeds: Range<UInt64>) async -> [Summary] {
+        await withTaskGroup { group in
+            // Schedules share nothing, so they run on all processors.
+            let width = UInt64(max(2, ProcessInfo.processInfo.activeProcessorCount))
+            for offset in 0..<width {
+                group.addTask { @concurrent in
+                    var summaries: [Summary] = []
+                    for seed in seeds where seed % width == offset {
+                        let outcome = await StoreSimulation.run(SimulationPlan(seed: seed))
+                        summaries.append(
+                            Summary(
+                                seed: seed,
+                                problems: outcome.problems,
+                                lines: outcome.trace.count,
+                                digest: digest(outcome.trace)
+                            )
+                        )
+                    }
+                    return summaries
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }.sorted { $0.seed < $1.seed }
         }
     }
 
-    /// Within how many schedules each defect has to be found.
-    private static let limit: UInt64 = 40
-
-    @Test("A defect that is put in on purpose is found", arguments: StoreDefect.allCases)
-    func defect(_ defect: StoreDefect) async throws {
-        for seed in 1...Self.limit {
-            var simulation = StoreSimulation(seed: seed, defect: defect)
-            let problems = try await simulation.run()
-            guard problems.isEmpty else {
-                if ProcessInfo.processInfo.environment["CLOUDKIT_STORE_SEEDS"] != nil {
-                    print("\(defect) is found by seed \(seed): \(problems.last ?? "")")
-                }
-                return
-            }
+    private static func digest(_ lines: [String]) -> UInt64 {
+        lines.joined(separator: "\n").utf8.reduce(0xcbf2_9ce4_8422_2325) {
+            ($0 ^ UInt64($1)) &* 0x100_0000_01b3
         }
-        Issue.record("\(Self.limit) schedules did not find \(defect)")
+    }
+
+    @Test(
+        "The same seed gives the same run, request by request",
+        arguments: [1, 2, 7, 42, 1_000] as [UInt64]
+    )
+    func determinism(_ seed: UInt64) async {
+        let plan = SimulationPlan(seed: seed)
+        let first = await StoreSimulation.run(plan)
+        let second = await StoreSimulation.run(SimulationPlan(seed: seed))
+        #expect(first.trace.count > 50)
+        for (one, other) in zip(first.trace, second.trace) where one != other {
+            Issue.record("\(one)\n\(other)")
+            break
+        }
+        #expect(first.trace == second.trace)
     }
 }

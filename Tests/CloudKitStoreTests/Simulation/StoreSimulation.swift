@@ -1,269 +1,214 @@
+import CloudKit
 import CloudKitStore
+import CloudKitTesting
 import Foundation
 import GRDB
-import CloudKitTesting
 import Support
 
-/// Devices with wrong clocks that edit, sync, lose requests and crash as a seed says; at the end all
-/// must hold the same, and every edit must be somewhere.
-struct StoreSimulation {
-    /// An edit of a title: the value, which no other edit has, and whether somebody who saw it wrote
-    /// over it.
-    private struct Edit {
-        var note: String
-        var value: String
-        var isSuperseded = false
-    }
-
-    let seed: UInt64
-    var stepCount = 30
-    var defect: StoreDefect?
-
-    private var chance: SeededChance
-    private var story: [String] = []
-    private var edits: [Edit] = []
-    /// The sum of the steps of each note's counter.
-    private var counters: [String: Int] = [:]
-    /// Notes that somebody deleted, whose fate the rules decide.
-    private var deleted: Set<String> = []
-    private var number = 0
-
-    init(seed: UInt64, defect: StoreDefect? = nil) {
-        self.seed = seed
-        self.defect = defect
-        chance = SeededChance(seed: seed)
-    }
-
-    /// Runs the schedule.
-    ///
-    /// - Returns: What is wrong at the end, and the story that led there; nothing when all is well.
-    mutating func run() async throws -> [String] {
+/// Runs a schedule over the real store, the real engine and the whole cloud, and looks after each
+/// step and at rest for what is wrong.
+actor StoreSimulation {
+    /// What became of a schedule.
+    struct Outcome: Sendable {
+        /// What is wrong; nothing when all is well.
         var problems: [String] = []
-        let cloud = try await TestCloud()
-        let user = try await cloud.addUser("Ada")
-        var devices: [SimulatedDevice] = []
-        for place in 0..<Int.random(in: 2...4, using: &chance) {
-            let device = try await SimulatedDevice("d\(place)", cloud, user, defect: defect)
-            // Clocks are wrong by up to a day, and stand still between the steps.
-            let wall =
-                1_700_000_000_000 + Int64.random(in: -86_400_000...86_400_000, using: &chance)
-            try await device.database.write {
-                try $0.execute(sql: "UPDATE cloudkit_control SET wall = ?", arguments: [wall])
+        /// What happened, line by line.
+        var trace: [String] = []
+    }
+
+    let plan: SimulationPlan
+    let defect: StoreDefect?
+    var devices: [SimulatedDevice] = []
+    var model = SimulationModel()
+    var problems: [String] = []
+    /// Makes values that no other edit has.
+    var number = 0
+    var visitor: TestCloud.User?
+    private var observer: CKContainer?
+
+    private init(_ plan: SimulationPlan, defect: StoreDefect?) {
+        self.plan = plan
+        self.defect = defect
+    }
+
+    /// Runs a schedule.
+    static func run(_ plan: SimulationPlan, defect: StoreDefect? = nil) async -> Outcome {
+        await StoreSimulation(plan, defect: defect).run()
+    }
+
+    private func run() async -> Outcome {
+        let clock = VirtualClock(startingAt: SimulatedWorld.beginning)
+        do {
+            let cloud = try await TestCloud(
+                clock: clock,
+                randomness: SeededRandomness(seed: plan.seed)
+            )
+            let world = SimulatedWorld(
+                cloud: cloud,
+                user: try await cloud.addUser("Ada"),
+                defect: defect
+            )
+            do {
+                try await run(in: world)
+            } catch {
+                problems.append("E: \(error)")
             }
-            devices.append(device)
+            for device in devices { await device.store.stop() }
+            return Outcome(problems: problems, trace: world.trace.lines + problems)
+        } catch {
+            return Outcome(problems: ["E: \(error)"])
         }
-        for _ in 0..<stepCount {
-            guard let device = devices.randomElement(using: &chance) else { break }
-            if chance.chance(8) {
-                try await race(device, among: devices)
-            } else {
-                try await step(device)
-            }
+    }
+
+    private func run(in world: SimulatedWorld) async throws {
+        for (number, device) in plan.devices.enumerated() {
+            devices.append(try await SimulatedDevice(number, device, in: world))
         }
-        for _ in 0..<4 {
-            for device in devices { try await device.syncWithoutFaults() }
+        for step in plan.steps where step.device < devices.count {
+            world.cloud.clock.advance(by: .seconds(1))
+            world.trace.add(step.description)
+            try await carryOut(step, in: world)
+            if !problems.isEmpty { return }
         }
-        problems += try await check(devices)
-        for device in devices { await device.store.stop() }
-        return problems.isEmpty ? [] : story + problems
+        try await rest(in: world)
     }
 
     // MARK: Steps
 
-    private mutating func step(_ device: SimulatedDevice) async throws {
-        try await device.database.write {
-            try $0.execute(sql: "UPDATE cloudkit_control SET wall = wall + 1000")
-        }
-        switch Int.random(in: 0..<100, using: &chance) {
-        case 0..<15: try await insert(device)
-        case 15..<35: try await retitle(device)
-        case 35..<50: try await count(device)
-        case 50..<56: try await delete(device)
-        case 56..<64: try await move(device)
-        case 64..<92:
-            let faults = (0..<Int.random(in: 0...6, using: &chance)).map { _ -> Bool? in
-                chance.chance(60) ? nil : chance.chance(50)
-            }
-            story.append("\(device.name) syncs with faults \(faults)")
-            await device.sync(faults)
-        default:
-            let requests = Int.random(in: 0...8, using: &chance)
-            story.append("\(device.name) crashes after \(requests) requests")
-            try await device.crash(after: requests)
-        }
-    }
-
-    /// Another device edits and syncs while a device's save is under way.
-    private mutating func race(
-        _ device: SimulatedDevice,
-        among devices: [SimulatedDevice]
-    ) async throws {
-        try await retitle(device)
-        guard let other = devices.filter({ $0.name != device.name }).randomElement(using: &chance)
-        else { return }
-        try await retitle(other)
-        try await count(other)
-        story.append("\(device.name) syncs, and before its save arrives \(other.name) does")
-        let store = other.store
-        await device.sync { _ = try? await store.sync() }
-    }
-
-    private mutating func write(_ device: SimulatedDevice, _ sql: String) async throws {
-        story.append("\(device.name): \(sql)")
-        try await device.database.write { try $0.execute(sql: sql) }
-    }
-
-    private mutating func note(
-        _ device: SimulatedDevice
-    ) async throws -> (id: String, title: String)? {
-        let notes = try await device.database.read { database in
-            try Row.fetchAll(database, sql: "SELECT id, title FROM note ORDER BY id")
-                .map { (id: $0["id"] as String, title: $0["title"] as String) }
-        }
-        return notes.randomElement(using: &chance)
-    }
-
-    private mutating func newTitle(_ note: String, over old: String?) -> String {
-        number += 1
-        let value = "t\(number)"
-        supersede(note, old)
-        edits.append(Edit(note: note, value: value))
-        return value
-    }
-
-    private mutating func supersede(_ note: String, _ value: String?) {
-        for place in edits.indices where edits[place].note == note && edits[place].value == value {
-            edits[place].isSuperseded = true
-        }
-    }
-
-    private mutating func insert(_ device: SimulatedDevice) async throws {
-        number += 1
-        let id = "\(device.name)n\(number)"
-        if chance.chance(40) {
-            let folder = "\(device.name)f\(number)"
-            try await write(device, "INSERT INTO folder (id, name) VALUES ('\(folder)', 'F')")
-            let title = newTitle(id, over: nil)
-            try await write(
-                device,
-                "INSERT INTO note (id, title, folder) VALUES ('\(id)', '\(title)', '\(folder)')"
+    private func carryOut(_ step: SimulationStep, in world: SimulatedWorld) async throws {
+        let device = devices[step.device]
+        var chance = SeededChance(seed: step.seed)
+        try device.pass()
+        switch step.action {
+        case .edit(let edit): return write(edit, device, world, &chance)
+        case .sync(let faults):
+            world.cloud.setFaults(
+                faults.isEmpty ? nil : FaultPlan(seed: step.seed, rules: faults)
             )
-        } else {
-            let title = newTitle(id, over: nil)
-            try await write(device, "INSERT INTO note (id, title) VALUES ('\(id)', '\(title)')")
+            let (_, error, found) = await device.sync()
+            world.cloud.setFaults(nil)
+            take(error, found, isSmooth: faults.isEmpty, device)
+            if faults.contains(where: \.endsSession) { try await device.relaunch() }
+        case .race(let request, let editor):
+            guard editor < devices.count else { return }
+            let seed = chance.next()
+            let (_, error, found) = await device.sync(
+                interruption: (
+                    request,
+                    {
+                        await self.interrupt(
+                            with: editor,
+                            seed,
+                            syncs: editor != step.device,
+                            world
+                        )
+                    }
+                )
+            )
+            take(error, found, isSmooth: true, device)
+        case .crash(let crash):
+            let (_, _, found) = await device.sync(crash: crash)
+            problems += found
+            try await device.relaunch()
+            // A machine takes longer to start again than a clock to tick.
+            try device.pass(milliseconds: 5000)
+        case .relaunch: try await device.relaunch()
+        case .upgrade: try await device.relaunch(upgrading: true)
+        case .setClock(let milliseconds): try device.pass(milliseconds: milliseconds)
+        case .visit: try await visit(device, in: world)
+        case .restore: try await restore(device, &chance)
+        case .loseZone: try await loseZone(in: world)
         }
-        counters[id] = 0
-    }
-
-    private mutating func retitle(_ device: SimulatedDevice) async throws {
-        guard let note = try await note(device) else { return }
-        let title = newTitle(note.id, over: note.title)
-        try await write(device, "UPDATE note SET title = '\(title)' WHERE id = '\(note.id)'")
-    }
-
-    private mutating func count(_ device: SimulatedDevice) async throws {
-        guard let note = try await note(device) else { return }
-        let amount = Int.random(in: 1...9, using: &chance)
-        counters[note.id, default: 0] += amount
-        try await write(device, "UPDATE note SET count = count + \(amount) WHERE id = '\(note.id)'")
-    }
-
-    private mutating func delete(_ device: SimulatedDevice) async throws {
+        problems += try await device.inspect()
         if chance.chance(30) {
-            try await write(
-                device,
-                "DELETE FROM folder WHERE id = (SELECT min(id) FROM folder)"
-            )
+            problems += try await device.inspectToken(against: observerDatabase(in: world))
+        }
+    }
+
+    /// Takes in what a sync said; without faults it has nothing to say.
+    private func take(
+        _ error: (any Error)?,
+        _ found: [String],
+        isSmooth: Bool,
+        _ device: SimulatedDevice
+    ) {
+        problems += found
+        guard let error, isSmooth || !(error is CKError) else { return }
+        problems.append("I14: \(device.name) cannot sync: \(error)")
+    }
+
+    /// Something happens on a device while another syncs.
+    private func interrupt(
+        with editor: Int,
+        _ seed: UInt64,
+        syncs: Bool,
+        _ world: SimulatedWorld
+    ) async {
+        var chance = SeededChance(seed: seed)
+        let device = devices[editor]
+        for _ in 0..<chance.number(1...3) { write(.random(&chance), device, world, &chance) }
+        guard syncs else { return }
+        let (_, error, found) = await device.sync()
+        take(error, found, isSmooth: true, device)
+    }
+
+    /// Another user signs in on a device: the rows stay here, and do not go to that user.
+    private func visit(_ device: SimulatedDevice, in world: SimulatedWorld) async throws {
+        let guest: TestCloud.User
+        if let visitor { guest = visitor } else { guest = try await world.cloud.addUser("Bob") }
+        visitor = guest
+        // The device belongs to whoever was signed in when it synced first.
+        let (_, error, found) = await device.sync()
+        take(error, found, isSmooth: true, device)
+        try await device.relaunch(as: guest)
+        let (_, refusal, others) = await device.sync()
+        problems += others
+        if (refusal as? CloudStoreError)?.code != .blocked {
+            problems.append("I17: \(device.name) syncs for another user")
+        }
+        let zones = try await device.container.privateCloudDatabase.allRecordZones()
+        if zones.contains(where: { $0.zoneID.zoneName == Device.zoneID.zoneName }) {
+            problems.append("I17: another user has the zone of \(device.name)")
+        }
+        try await device.relaunch()
+        let (_, again, last) = await device.sync()
+        take(again, last, isSmooth: true, device)
+    }
+
+    private func restore(_ device: SimulatedDevice, _ chance: inout SeededChance) async throws {
+        let entries = try await device.store.journal()
+        guard let entry = entries.randomElement(using: &chance) else { return }
+        let before = try device.contents()
+        do {
+            try await device.store.restore(entry)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            return
+        } catch let error as CloudStoreError where error.code == .noSuchTable {
             return
         }
-        guard let note = try await note(device) else { return }
-        supersede(note.id, note.title)
-        deleted.insert(note.id)
-        try await write(device, "DELETE FROM note WHERE id = '\(note.id)'")
+        model.note(before, try device.contents(), by: device.name)
     }
 
-    private mutating func move(_ device: SimulatedDevice) async throws {
-        guard let note = try await note(device) else { return }
-        try await write(
-            device,
-            "UPDATE note SET folder = (SELECT max(id) FROM folder) WHERE id = '\(note.id)'"
-        )
+    private func loseZone(in world: SimulatedWorld) async throws {
+        model.loseZone()
+        let database = try await observerDatabase(in: world)
+        _ = try? await database.deleteRecordZone(withID: Device.zoneID)
     }
 
-    // MARK: At rest
-
-    private func check(_ devices: [SimulatedDevice]) async throws -> [String] {
-        var problems: [String] = []
-        var rows: [[String]] = []
-        var lost: Set<StoreValue> = []
-        for device in devices {
-            rows.append(try await Self.rows(device.database))
-            for entry in try await device.store.journal() {
-                if let title = entry.lost["title"] { lost.insert(title) }
-            }
-            let status = try await device.store.status
-            if !status.isSettled {
-                problems.append("I14: \(device.name) is not settled: \(status)")
-            }
-            let broken = try await device.database.read {
-                try Row.fetchAll($0, sql: "PRAGMA foreign_key_check").count
-            }
-            if broken != 0 { problems.append("I7: \(device.name) has broken references") }
-            let differences = try await device.store.verify().differences
-            if !differences.isEmpty {
-                problems.append("I1: \(device.name) and the server differ: \(differences)")
-            }
-        }
-        for (place, found) in rows.enumerated() where found != rows[0] {
-            problems.append("I1: d0 has \(rows[0]), d\(place) has \(found)")
-        }
-        problems += try await checkEdits(devices[0].database, lost)
-        return problems
+    func observerDatabase(in world: SimulatedWorld) async throws -> CKDatabase {
+        if let observer { return observer.privateCloudDatabase }
+        let made = try await world.cloud.device(of: world.user)
+        observer = made
+        return made.privateCloudDatabase
     }
+}
 
-    private func checkEdits(
-        _ database: DatabaseQueue,
-        _ lost: Set<StoreValue>
-    ) async throws -> [String] {
-        var problems: [String] = []
-        let notes = try await database.read { database in
-            try Row.fetchAll(database, sql: "SELECT id, title, count FROM note")
-                .map {
-                    (
-                        id: $0["id"] as String, title: $0["title"] as String,
-                        count: $0["count"] as Int
-                    )
-                }
-        }
-        let titles = Set(notes.map(\.title))
-        for edit in edits where !edit.isSuperseded && !titles.contains(edit.value) {
-            if !lost.contains(.text(edit.value)) {
-                problems.append("I2: the edit \(edit.value) of \(edit.note) is nowhere")
-            }
-        }
-        for note in notes {
-            if !edits.contains(where: { $0.note == note.id && $0.value == note.title }) {
-                problems.append("I4: nobody wrote the title \(note.title) of \(note.id)")
-            }
-            if !deleted.contains(note.id), counters[note.id] != note.count {
-                problems.append(
-                    "I2: \(note.id) counts \(note.count) instead of \(counters[note.id] ?? 0)"
-                )
-            }
-        }
-        let present = Set(notes.map(\.id))
-        for id in counters.keys.sorted() where !deleted.contains(id) && !present.contains(id) {
-            problems.append("I5: nobody deleted \(id), and it is gone")
-        }
-        return problems
-    }
-
-    private static func rows(_ database: DatabaseQueue) async throws -> [String] {
-        try await database.read { database in
-            try ["folder", "note"].flatMap { table in
-                try Row.fetchAll(database, sql: "SELECT * FROM \(table) ORDER BY id")
-                    .map { "\(table) \($0)" }
-            }
+extension FaultRule {
+    /// Whether the user has to sign in again after it.
+    fileprivate var endsSession: Bool {
+        switch fault {
+        case .expiredWebToken, .error(.authenticationRequired, _, _): true
+        default: false
         }
     }
 }

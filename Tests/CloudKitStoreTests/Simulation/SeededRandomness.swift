@@ -1,0 +1,22 @@
+import CloudKitServerCore
+import Support
+import Synchronization
+
+extension SeededChance {
+    mutating func number(_ range: ClosedRange<Int>) -> Int { .random(in: range, using: &self) }
+}
+
+/// The cloud's keys and tokens, the same for the same seed.
+final class SeededRandomness: ServiceRandomness {
+    private let chance: Mutex<SeededChance>
+
+    init(seed: UInt64) {
+        chance = Mutex(SeededChance(seed: seed))
+    }
+
+    func bytes(_ count: Int) -> [UInt8] {
+        chance.withLock { chance in
+            (0..<count).map { _ in UInt8(truncatingIfNeeded: chance.next() >> 24) }
+        }
+    }
+}

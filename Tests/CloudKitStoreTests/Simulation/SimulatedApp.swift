@@ -1,0 +1,111 @@
+import CloudKitStore
+import GRDB
+
+/// The app whose store is simulated, in two versions: the second has one column and one table more.
+enum SimulatedApp {
+    static let schema = """
+        CREATE TABLE folder (
+            id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT '',
+            parent TEXT REFERENCES folder (id) ON DELETE CASCADE
+        );
+        CREATE TABLE note (
+            id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT,
+            count INTEGER NOT NULL DEFAULT 0, low INTEGER, high INTEGER, tags TEXT,
+            server TEXT, client TEXT, custom TEXT, photo BLOB,
+            folder TEXT REFERENCES folder (id) ON DELETE SET NULL, draft TEXT
+        );
+        CREATE TABLE mark (
+            note TEXT NOT NULL REFERENCES note (id) ON DELETE CASCADE,
+            place INTEGER NOT NULL, text TEXT NOT NULL DEFAULT '', PRIMARY KEY (note, place)
+        );
+        CREATE TABLE item (
+            id UUID PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT '',
+            folder TEXT REFERENCES folder (id) ON DELETE RESTRICT
+        );
+        """
+
+    static let upgrade = """
+        ALTER TABLE note ADD COLUMN extra TEXT;
+        CREATE TABLE task (
+            id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT '',
+            note TEXT REFERENCES note (id) ON DELETE CASCADE
+        );
+        """
+
+    static func tables(isNew: Bool) -> [SyncedTable] {
+        let note = SyncedTable.table(
+            "note",
+            fieldRules: [
+                "count": .counter, "tags": .set, "low": .minimum, "high": .maximum,
+                "server": .server, "client": .client, "custom": .custom(longer),
+            ],
+            assets: ["photo": .withRow],
+            localOnly: ["draft"],
+            forms: ["tags": .list]
+        )
+        let tables = [
+            .table("folder"), note, .table("mark"), .table("item", deletion: .deletionWins),
+        ]
+        return isNew ? tables + [.table("task")] : tables
+    }
+
+    /// A rule of the app: no text loses against a text; of two the one that sorts later wins.
+    private static let longer: MergeRule.Decision = { conflict in
+        guard case .text(let ours) = conflict.local else { return conflict.remote }
+        guard case .text(let theirs) = conflict.remote else { return conflict.local }
+        return ours < theirs ? conflict.remote : conflict.local
+    }
+
+    /// The tables' columns that both versions have, and those of the second alone.
+    static let columns: [(table: String, key: String, columns: [String], added: [String])] = [
+        ("folder", "id", ["name", "parent"], []),
+        (
+            "note", "id",
+            [
+                "title", "body", "count", "low", "high", "tags", "server", "client", "custom",
+                "photo", "folder",
+            ], ["extra"]
+        ),
+        ("mark", "note || '/' || place", ["note", "text"], []),
+        ("item", "hex(id)", ["name", "folder"], []),
+    ]
+
+    static let addedTable = (
+        table: "task", key: "id", columns: ["name", "note"], added: [String]()
+    )
+
+    /// Columns that refer to other rows: to which table, and whether the row goes with that one.
+    static let references: [String: (table: String, cascades: Bool)] = [
+        "folder.parent": ("folder", true), "note.folder": ("folder", false),
+        "mark.note": ("note", true), "item.folder": ("folder", false), "task.note": ("note", true),
+    ]
+
+    /// What tables hold, by row and column.
+    typealias Contents = [String: [String: StoreValue]]
+
+    /// Reads all rows.
+    static func contents(_ database: Database, isNew: Bool) throws -> Contents {
+        var contents: Contents = [:]
+        for table in columns + (isNew ? [addedTable] : []) {
+            let names = table.columns + (isNew ? table.added : [])
+            let statement = try database.cachedStatement(
+                sql: "SELECT \(table.key), \(names.joined(separator: ", ")) FROM \(table.table)"
+            )
+            let rows = try Row.fetchCursor(statement)
+            while let row = try rows.next() {
+                var values: [String: StoreValue] = [:]
+                for (place, name) in names.enumerated() {
+                    switch (row[place + 1] as DatabaseValue).storage {
+                    case .null: values[name] = .null
+                    case .int64(let number): values[name] = .integer(number)
+                    case .double(let number): values[name] = .real(number)
+                    case .string(let text): values[name] = .text(text)
+                    case .blob(let data): values[name] = .asset(AssetDigest(data))
+                    }
+                }
+                contents["\(table.table)/\(row[0] as String)"] = values
+            }
+        }
+        return contents
+    }
+}

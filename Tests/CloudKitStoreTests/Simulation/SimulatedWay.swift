@@ -1,0 +1,290 @@
+import CloudKitWebClient
+import Foundation
+import GRDB
+import Synchronization
+
+/// The way of one process of a device into the cloud. It counts what the process does, lets
+/// something happen in between, and ends the process at a given point.
+///
+/// A process that ended leaves a copy of its file as it was at that moment. What runs on of it
+/// reaches neither the cloud nor that copy.
+final class SimulatedWay: Transport {
+    private struct State {
+        var requests = 0
+        var commits = 0
+        var crash: SimulationStep.Crash?
+        /// Happens before the request of a number.
+        var interruption: (request: Int, body: @Sendable () async -> Void)?
+        var isDead = false
+        /// Whether the power goes with the next request or transaction.
+        var isDoomed = false
+        var remains: DatabaseQueue?
+        /// The versions on the last page of changes, and how many were known before it.
+        var page: [String: String] = [:]
+        var knownBefore = 0
+        var problems: [String] = []
+    }
+
+    private let name: String
+    private let base: any Transport
+    private let database: DatabaseQueue
+    private let trace: SimulationTrace
+    private let batchLimit: Int
+    private let state = Mutex(State())
+
+    /// The most requests of one sync; more would be a loop that does not end.
+    private static let requestLimit = 400
+    /// How many parents a batch may gain beyond its limit.
+    private static let parents = 40
+
+    init(
+        _ name: String,
+        _ base: any Transport,
+        _ database: DatabaseQueue,
+        _ trace: SimulationTrace,
+        batchLimit: Int
+    ) {
+        self.name = name
+        self.base = base
+        self.database = database
+        self.trace = trace
+        self.batchLimit = batchLimit
+    }
+
+    // MARK: Steps
+
+    /// Begins a sync.
+    func begin(
+        crash: SimulationStep.Crash? = nil,
+        interruption: (request: Int, body: @Sendable () async -> Void)? = nil
+    ) {
+        state.withLock { state in
+            state.requests = 0
+            state.commits = 0
+            state.crash = crash
+            state.interruption = interruption
+            state.page = [:]
+        }
+        if case .withoutCommit(1)? = crash {
+            let copy = try? database.inDatabase(Self.copy)
+            state.withLock { $0.remains = copy }
+        }
+    }
+
+    /// Ends a sync, and says what was wrong in it.
+    func end() -> [String] {
+        state.withLock { state in
+            state.crash = nil
+            state.interruption = nil
+            state.page = [:]
+            return exchange(&state.problems, with: [])
+        }
+    }
+
+    /// Ends the process, and gives what it leaves of the file.
+    func bury() throws -> DatabaseQueue {
+        let remains = state.withLock { state -> DatabaseQueue? in
+            defer { state.isDead = true }
+            return state.isDead ? state.remains : nil
+        }
+        return try remains ?? database.inDatabase(Self.copy)
+    }
+
+    private static func copy(_ database: Database) throws -> DatabaseQueue {
+        let copy = try DatabaseQueue()
+        try copy.inDatabase { try database.backup(to: $0) }
+        return copy
+    }
+
+    // MARK: Requests
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        let number = state.withLock { state -> Int in
+            defer { state.requests += 1 }
+            return state.requests
+        }
+        if state.withLock({ $0.crash == .beforeRequest(number) }) { try die() }
+        try checkLife()
+        if let interruption = state.withLock({ takeInterruption(&$0, number) }) {
+            await interruption()
+        }
+        let endpoint = Self.endpoint(of: request)
+        check(request, endpoint, number)
+        let response: TransportResponse
+        do {
+            response = try await base.send(request)
+        } catch {
+            trace.add("  \(name) \(endpoint): no answer")
+            throw error
+        }
+        trace.add("  \(name) \(endpoint): \(response.status), \(Self.digest(request))")
+        let ends = state.withLock { $0.crash == .afterRequest(number) || $0.isDoomed }
+        if ends { try die() }
+        if endpoint == "changes/zone" { expect(response) }
+        return response
+    }
+
+    private func takeInterruption(
+        _ state: inout sending State,
+        _ number: Int
+    ) -> (@Sendable () async -> Void)? {
+        guard let interruption = state.interruption, interruption.request == number else {
+            return nil
+        }
+        state.interruption = nil
+        return interruption.body
+    }
+
+    // Several assets travel at once, so that their transfers are neither counted nor traced.
+
+    func upload(
+        _ file: URL,
+        to url: String,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        try checkLife()
+        return try await base.upload(file, to: url, progress: progress)
+    }
+
+    func download(
+        _ url: String,
+        to file: URL,
+        progress: @escaping TransferProgress
+    ) async throws {
+        try checkLife()
+        try await base.download(url, to: file, progress: progress)
+    }
+
+    private func checkLife() throws {
+        guard state.withLock({ $0.isDead }) else { return }
+        throw TransportError(.broken, message: "The process has ended")
+    }
+
+    /// Ends the process between two transactions.
+    private func die() throws {
+        let needsCopy = state.withLock { !$0.isDead && !$0.isDoomed }
+        let copy = needsCopy ? try database.inDatabase(Self.copy) : nil
+        state.withLock { state in
+            state.isDead = true
+            if let copy { state.remains = copy }
+        }
+        try checkLife()
+    }
+
+    private static func endpoint(of request: TransportRequest) -> String {
+        request.url.prefix { $0 != "?" }.split(separator: "/").suffix(2).joined(separator: "/")
+    }
+
+    private static func digest(_ request: TransportRequest) -> String {
+        String(
+            (request.body ?? Data()).reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+                ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+            },
+            radix: 16
+        )
+    }
+
+    // MARK: Checks
+
+    private func check(_ request: TransportRequest, _ endpoint: String, _ number: Int) {
+        if number == Self.requestLimit {
+            state.withLock { $0.problems.append("I14: \(name) asks again and again") }
+        }
+        let key = ["records/modify": "operations", "records/lookup": "records"][endpoint]
+        guard let key, let body = request.body,
+            let json = try? JSONSerialization.jsonObject(with: body) as? [String: Any],
+            let items = json[key] as? [Any]
+        else { return }
+        guard items.count > min(batchLimit + Self.parents, 200) else { return }
+        state.withLock {
+            $0.problems.append("I13: \(name) sends \(items.count) items in \(endpoint)")
+        }
+    }
+
+    /// Notes what a page of changes holds, which has to become visible at once.
+    private func expect(_ response: TransportResponse) {
+        guard let json = try? JSONSerialization.jsonObject(with: response.body) as? [String: Any],
+            let zones = json["zones"] as? [[String: Any]]
+        else { return }
+        var page: [String: String] = [:]
+        for record in zones.flatMap({ $0["records"] as? [[String: Any]] ?? [] }) {
+            guard let name = record["recordName"] as? String,
+                let tag = record["recordChangeTag"] as? String, record["deleted"] as? Bool != true
+            else { continue }
+            page[name] = tag
+        }
+        let found = page
+        let known = (try? database.read { try Self.known($0, of: found) }) ?? 0
+        state.withLock { state in
+            state.page = found
+            state.knownBefore = known
+        }
+    }
+
+    private static func known(_ database: Database, of page: [String: String]) throws -> Int {
+        guard !page.isEmpty else { return 0 }
+        let statement = try database.cachedStatement(sql: "SELECT name, tag FROM cloudkit_record")
+        var count = 0
+        let rows = try Row.fetchCursor(statement)
+        while let row = try rows.next() {
+            if let tag = page[row[0]], tag == row[1] as String? { count += 1 }
+        }
+        return count
+    }
+
+    /// Called after every transaction of the file.
+    func committed(_ database: Database) {
+        let (commits, page, before, crash) = state.withLock { state in
+            state.commits += 1
+            return (state.commits, state.page, state.knownBefore, state.crash)
+        }
+        if !page.isEmpty, let known = try? Self.known(database, of: page), known != before {
+            state.withLock { state in
+                if known < page.count {
+                    state.problems.append("I21: \(name) shows \(known) of \(page.count) changes")
+                }
+                state.page = [:]
+            }
+        }
+        switch crash {
+        case .afterCommit(commits)?: end(with: try? Self.copy(database))
+        case .withoutCommit(commits)?: state.withLock { $0.isDoomed = !$0.isDead }
+        case .withoutCommit(let last)? where last == commits + 1:
+            let copy = try? Self.copy(database)
+            state.withLock { $0.remains = copy }
+        case .withoutCommit(let last)? where last < commits: end(with: nil)
+        default: break
+        }
+    }
+
+    private func end(with copy: DatabaseQueue?) {
+        state.withLock { state in
+            guard !state.isDead else { return }
+            state.isDead = true
+            if let copy { state.remains = copy }
+        }
+    }
+}
+
+/// Tells a way of the transactions of its file.
+final class CommitWatch: TransactionObserver {
+    private let way: SimulatedWay
+
+    init(_ way: SimulatedWay) {
+        self.way = way
+    }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidRollback(_ database: Database) {}
+    func databaseDidCommit(_ database: Database) { way.committed(database) }
+}
+
+/// What a schedule did, line by line.
+final class SimulationTrace: Sendable {
+    private let kept = Mutex<[String]>([])
+
+    func add(_ line: String) { kept.withLock { $0.append(line) } }
+
+    var lines: [String] { kept.withLock { $0 } }
+}

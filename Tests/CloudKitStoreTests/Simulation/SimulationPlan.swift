@@ -1,0 +1,154 @@
+import CloudKitTesting
+import Support
+
+/// A schedule as a seed makes it: devices with wrong clocks and versions of the app, and steps.
+struct SimulationPlan: Sendable {
+    struct Device: Sendable {
+        /// Milliseconds by which the clock is wrong at first.
+        var skew: Int64
+        var isNew: Bool
+        /// The most records of a batch.
+        var batchLimit: Int
+    }
+
+    var seed: UInt64
+    var devices: [Device]
+    var steps: [SimulationStep]
+
+    private static let day: Int64 = 86_400_000
+
+    /// Makes the schedule of a seed.
+    init(seed: UInt64, stepCount: Int = 30) {
+        self.seed = seed
+        var chance = SeededChance(seed: seed)
+        devices = (0..<[2, 2, 2, 3, 3, 4, 5].randomElement(using: &chance)!).map { _ in
+            Device(
+                skew: chance.chance(10)
+                    ? Self.day * 365 * (chance.chance(50) ? 1 : -1)
+                    : .random(in: -Self.day...Self.day, using: &chance),
+                isNew: chance.chance(50),
+                batchLimit: [1, 2, 5, 5, 200].randomElement(using: &chance)!
+            )
+        }
+        steps = []
+        // One schedule in eight meets each of the rarer events.
+        let losesZone = chance.chance(12)
+        let hasVisitors = chance.chance(12)
+        for _ in 0..<stepCount {
+            let device = chance.number(0...devices.count - 1)
+            let action = Self.action(
+                device,
+                devices.count,
+                losesZone: losesZone,
+                hasVisitors: hasVisitors,
+                &chance
+            )
+            steps.append(SimulationStep(device: device, action: action, seed: chance.next()))
+        }
+    }
+
+    private static func action(
+        _ device: Int,
+        _ count: Int,
+        losesZone: Bool,
+        hasVisitors: Bool,
+        _ chance: inout SeededChance
+    ) -> SimulationStep.Action {
+        switch chance.number(0...99) {
+        case 0..<52: return .edit(SimulationStep.Edit.random(&chance))
+        case 52..<64: return .sync(faults: [])
+        case 64..<76:
+            return .sync(faults: (0..<chance.number(1...3)).map { _ in fault(&chance) })
+        case 76..<83:
+            let editor = chance.chance(30) ? device : chance.number(0...count - 1)
+            return .race(beforeRequest: chance.number(0...5), editor: editor)
+        case 83..<92: return .crash(crash(&chance))
+        case 92: return .relaunch
+        case 93, 94: return .upgrade
+        case 95: return .setClock(milliseconds: .random(in: -day...day, using: &chance))
+        case 96 where hasVisitors, 97 where hasVisitors: return .visit
+        case 98 where losesZone: return .loseZone
+        case 96...98: return .restore
+        default: return .edit(.remakeNote)
+        }
+    }
+
+    private static func crash(_ chance: inout SeededChance) -> SimulationStep.Crash {
+        switch chance.number(0...3) {
+        case 0: .beforeRequest(chance.number(0...7))
+        case 1: .afterRequest(chance.number(0...7))
+        case 2: .afterCommit(chance.number(1...20))
+        default: .withoutCommit(chance.number(1...20))
+        }
+    }
+
+    /// A fault of any kind that a plan of faults offers, but for slow answers: time stands still
+    /// within a step, and no answer would come too late.
+    private static func fault(_ chance: inout SeededChance) -> FaultRule {
+        let operations = [
+            "records/modify", "records/modify", "records/lookup", "changes/zone",
+            "changes/database", "zones/modify", "users/*",
+        ]
+        let operation = operations.randomElement(using: &chance)
+        let call = chance.number(1...3)
+        switch chance.number(0...10) {
+        case 0, 1:
+            let codes: [ServerErrorCode] = [
+                .throttled, .tryAgainLater, .internalError, .zoneBusy, .quotaExceeded,
+                .badRequest, .accessDenied, .authenticationRequired,
+            ]
+            return FaultRule(
+                .error(codes.randomElement(using: &chance)!, retryAfter: 1),
+                operation: operation,
+                call: call
+            )
+        case 2, 3:
+            let codes: [ServerErrorCode] = [
+                .throttled, .tryAgainLater, .internalError, .zoneBusy, .quotaExceeded,
+                .accessDenied, .validatingReferenceError, .uniqueFieldError, .badRequest,
+                .atomicError,
+            ]
+            return FaultRule(
+                .itemError(codes.randomElement(using: &chance)!, item: chance.number(0...4)),
+                operation: "records/modify",
+                call: call
+            )
+        case 4: return FaultRule(.lostResponse, operation: "records/modify", call: call)
+        case 5: return FaultRule(.lostResponse, operation: operation, call: call)
+        case 6: return FaultRule(.resetConnection, operation: operation, call: call)
+        case 7:
+            return chance.chance(50)
+                ? FaultRule(.cutResponse(bytes: 20), operation: operation, call: call)
+                : FaultRule(.resetConnection, operation: "assets/*")
+        case 8: return FaultRule(.expiredChangeTokens, operation: "changes/zone", call: 1)
+        case 9:
+            return chance.chance(60)
+                ? FaultRule(.staleTags, operation: "records/modify", call: call)
+                : FaultRule(.expiredWebToken, operation: operation, call: call)
+        default:
+            return FaultRule(
+                .throttle(ThrottleProfile(burst: Double(chance.number(3...9)), perSecond: 1))
+            )
+        }
+    }
+}
+
+extension SimulationStep.Edit {
+    /// An edit by chance; what makes rows comes more often than what removes them.
+    static func random(_ chance: inout SeededChance) -> Self {
+        switch chance.number(0...99) {
+        case 0..<16: .insertNote
+        case 16..<21: .insertFolder
+        case 21..<26: .insertMark
+        case 26..<30: .insertItem
+        case 30..<33: .insertTask
+        case 33..<45: .title
+        case 45..<52: .count
+        case 52..<56: .move
+        case 56..<58: .clearFolder
+        case 58..<61: .deleteNote
+        case 61..<63: .deleteFolder
+        default: allCases.randomElement(using: &chance) ?? .title
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import CloudKitStore
+
+/// Makes a failing schedule shorter, as long as it fails in the same way.
+struct SimulationShrinker {
+    let defect: StoreDefect?
+    /// The most schedules to try.
+    var limit = 150
+
+    private(set) var tried = 0
+
+    init(defect: StoreDefect? = nil) {
+        self.defect = defect
+    }
+
+    /// The invariants that an outcome breaks.
+    private static func broken(_ outcome: StoreSimulation.Outcome) -> Set<Substring> {
+        Set(outcome.problems.map { $0.prefix { $0 != ":" } })
+    }
+
+    /// Makes a schedule shorter that fails.
+    ///
+    /// - Returns: The shortest that was found, and its outcome.
+    mutating func shrink(
+        _ plan: SimulationPlan,
+        _ outcome: StoreSimulation.Outcome
+    ) async -> (plan: SimulationPlan, outcome: StoreSimulation.Outcome) {
+        var best = (plan: plan, outcome: outcome)
+        let broken = Self.broken(outcome)
+        // What came after the failure cannot matter; halves first, then quarters, then single steps.
+        var size = max(1, best.plan.steps.count / 2)
+        while true {
+            var start = 0
+            var isShorter = false
+            while start < best.plan.steps.count {
+                var plan = best.plan
+                plan.steps.removeSubrange(start..<min(start + size, plan.steps.count))
+                if let outcome = await fails(plan, broken) {
+                    best = (plan, outcome)
+                    isShorter = true
+                } else {
+                    start += size
+                }
+            }
+            if size == 1, !isShorter { break }
+            size = max(1, size / 2)
+            if tried >= limit { break }
+        }
+        for place in best.plan.steps.indices {
+            guard case .sync(let faults) = best.plan.steps[place].action, !faults.isEmpty else {
+                continue
+            }
+            for fault in faults.indices {
+                var plan = best.plan
+                var fewer = faults
+                fewer.remove(at: fault)
+                plan.steps[place].action = .sync(faults: fewer)
+                if let outcome = await fails(plan, broken) { best = (plan, outcome) }
+            }
+        }
+        while best.plan.devices.count > 1 {
+            var plan = best.plan
+            plan.devices.removeLast()
+            guard let outcome = await fails(plan, broken) else { break }
+            best = (plan, outcome)
+        }
+        return best
+    }
+
+    private mutating func fails(
+        _ plan: SimulationPlan,
+        _ broken: Set<Substring>
+    ) async -> StoreSimulation.Outcome? {
+        guard tried < limit else { return nil }
+        tried += 1
+        let outcome = await StoreSimulation.run(plan, defect: defect)
+        return Self.broken(outcome).isDisjoint(with: broken) ? nil : outcome
+    }
+
+    /// What happened in a schedule that fails, and how to see it again.
+    static func story(
+        _ plan: SimulationPlan,
+        _ outcome: StoreSimulation.Outcome,
+        shrunkFrom count: Int
+    ) -> String {
+        """
+        seed \(plan.seed): \(plan.devices.count) devices, \(plan.steps.count) of \(count) steps
+        \(outcome.trace.joined(separator: "\n"))
+        again: Scripts/simulate --seeds 1 --from \(plan.seed)
+        """
+    }
+}
