@@ -5,6 +5,8 @@ import GRDB
 /// the way.
 struct KnownRecord {
     var name: String
+    /// The zone, as ``StoreFile/zone(_:)`` has it; empty for the user's own.
+    var zone = ""
     /// The table and the key; nil for a record of a type that this version of the app does not know.
     var key: RowKey?
     var type: String
@@ -25,6 +27,8 @@ struct KnownRecord {
     var goes = false
     /// Why the record cannot be a row.
     var problem: String?
+    /// Whether bytes that belong to its row are yet to be downloaded.
+    var lacks = false
     /// The fetch that saw it last, or ``savedHere``.
     var session: Int64 = 0
 
@@ -32,8 +36,9 @@ struct KnownRecord {
     static let savedHere: Int64 = -1
 
     /// The record's name, key and type, before the server knows it.
-    init(name: String, key: RowKey?, type: String) {
+    init(name: String, key: RowKey?, type: String, zone: String = "") {
         self.name = name
+        self.zone = zone
         self.key = key
         self.type = type
         base = FieldCoding.data([:])
@@ -41,6 +46,7 @@ struct KnownRecord {
 
     private init(_ row: Row) {
         name = row["name"]
+        zone = row["zone"]
         type = row["type"]
         tag = row["tag"]
         system = row["system"]
@@ -52,6 +58,7 @@ struct KnownRecord {
         goes = row["goes"]
         problem = row["problem"]
         session = row["session"]
+        lacks = row["lacks"]
         if let table: String = row["tbl"], let text: String = row["key"] {
             key = RowKey(table: table, text: text)
         }
@@ -89,13 +96,14 @@ struct KnownRecord {
         let statement = try database.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO cloudkit_record (name, tbl, key, type, tag, system, base,
-                    sent, sentVersion, sentEntry, waiting, goes, problem, session)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    sent, sentVersion, sentEntry, waiting, goes, problem, session, zone,
+                    lacks)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         )
         try statement.execute(arguments: [
             name, key?.table, key?.text, type, tag, system, base, sent, sentVersion, sentEntry,
-            waiting, goes, problem, session,
+            waiting, goes, problem, session, zone, lacks,
         ])
     }
 
@@ -104,5 +112,6 @@ struct KnownRecord {
             sql: "DELETE FROM cloudkit_record WHERE name = ?",
             arguments: [name]
         )
+        if let key { try Place.remove(database, key) }
     }
 }
