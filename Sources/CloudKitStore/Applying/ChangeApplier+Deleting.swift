@@ -4,7 +4,12 @@ import GRDB
 extension ChangeApplier {
     /// Applies deletions of records, children before parents.
     mutating func delete(_ names: [String]) throws {
+        for name in names where !zone.isEmpty {
+            try KnownRecord.fetch(database, name: KnownRecord.name(name, asideIn: zone))?
+                .delete(database)
+        }
         let records = try names.compactMap { try KnownRecord.fetch(database, name: $0) }
+            .filter { $0.zone == zone }
             .sorted {
                 (catalog.rank($1.key?.table ?? ""), $1.name)
                     < (catalog.rank($0.key?.table ?? ""), $0.name)
@@ -82,7 +87,8 @@ extension ChangeApplier {
     /// nobody else may know of those rows.
     private mutating func remove(_ key: RowKey, _ table: TableSchema, _ row: Row) throws {
         let children = catalog.foreignKeys(to: table.name)
-        if children.isEmpty {
+        // Rows below one that is read-only go with their own records.
+        if try children.isEmpty || Place.fetch(database, key)?.writes == false {
             try rows.delete(key, table)
         } else {
             try keepEdits(under: row, table, depth: 0)
@@ -101,7 +107,7 @@ extension ChangeApplier {
         for (name, foreignKey) in catalog.foreignKeys(to: table.name)
         where foreignKey.deletion == .cascade {
             guard let child = catalog[name] else { continue }
-            for childRow in try self.rows(referring: foreignKey, child, row) {
+            for childRow in try rows.rows(referring: foreignKey, child, row) {
                 guard let key = RowStore.key(childRow, child) else { continue }
                 if let entry = try OutboxEntry.fetch(database, key), !entry.isDeleted {
                     let fields = try mapping.fields(childRow, child)
@@ -113,26 +119,12 @@ extension ChangeApplier {
         }
     }
 
-    private func rows(
-        referring foreignKey: ForeignKey,
-        _ child: TableSchema,
-        _ parent: Row
-    ) throws -> [Row] {
-        let condition = foreignKey.columns.map { "\($0.quoted) = ?" }.joined(separator: " AND ")
-        let values = foreignKey.parentColumns.map { (parent[$0] as DatabaseValue?) ?? .null }
-        return try Row.fetchAll(
-            database,
-            sql: child.sql.selectWhere + condition,
-            arguments: StatementArguments(values)
-        )
-    }
-
     /// Whether rows refer to a row under a foreign key that keeps it from being deleted.
     private func isReferred(_ key: RowKey, _ row: Row, _ table: TableSchema) throws -> Bool {
         for (name, foreignKey) in catalog.foreignKeys(to: table.name)
         where foreignKey.deletion == .restrict || foreignKey.deletion == .noAction {
             guard let child = catalog[name] else { continue }
-            let referring = try rows(referring: foreignKey, child, row)
+            let referring = try rows.rows(referring: foreignKey, child, row)
                 .compactMap { RowStore.key($0, child) }
             if referring.contains(where: { $0 != key }) { return true }
         }

@@ -27,7 +27,42 @@ extension ChangeApplier {
             }
             order = placeable
         }
-        for candidate in order { try write(candidate) }
+        var absent: Set<String> = []
+        var written: [Candidate] = []
+        let names = Set(order.map(\.known.name))
+        for candidate in order {
+            if !absent.isEmpty,
+                let name = try missingParent(of: candidate, names.subtracting(absent))
+            {
+                try hold(candidate, for: name)
+                absent.insert(candidate.known.name)
+            } else if try write(candidate) {
+                written.append(candidate)
+            } else {
+                absent.insert(candidate.known.name)
+            }
+        }
+        guard !absent.isEmpty else { return }
+        while let index = try written.firstIndex(where: { try missingParent(of: $0, []) != nil }) {
+            try takeOut(written.remove(at: index))
+        }
+    }
+
+    /// Takes a row out again whose parent could not be one.
+    private mutating func takeOut(_ candidate: Candidate) throws {
+        let name = try missingParent(of: candidate, [])
+        try hold(candidate, for: name ?? "")
+        guard let existing = candidate.existing else {
+            try rows.delete(candidate.key, candidate.table)
+            return forget(candidate.key)
+        }
+        _ = try rows.write(
+            mapping.fields(existing, candidate.table),
+            candidate.key,
+            candidate.table,
+            over: rows.row(candidate.key, candidate.table),
+            files: [:]
+        )
     }
 
     /// Adds the rows that wait for those of the batch, and for these.
@@ -143,26 +178,54 @@ extension ChangeApplier {
     }
 
     /// Writes a row, or sets its record aside with what speaks against it.
-    private mutating func write(_ candidate: Candidate) throws {
+    ///
+    /// - Returns: Whether the row is there.
+    private mutating func write(_ candidate: Candidate) throws -> Bool {
         var known = candidate.known
         do {
-            let kind = try rows.write(
-                candidate.fields,
-                candidate.key,
-                candidate.table,
-                over: candidate.existing,
-                files: candidate.files
-            )
-            if let kind { note(kind, candidate.key) }
+            try insert(candidate, &known)
         } catch let error as UnmappableValue {
             known.problem = "The record '\(known.name)': \(error)"
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            known.problem =
-                "The record '\(known.name)' breaks a rule of the table '\(candidate.table.name)': "
-                + "\(error.message ?? "\(error.extendedResultCode)"); change the row that stands in "
-                + "its way"
+            let isUnique = error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE
+            switch isUnique ? try decideUniqueness(candidate) : false {
+            case nil: return false
+            case true?:
+                // What stood in the way is gone.
+                try insert(candidate, &known)
+            default:
+                known.problem =
+                    "The record '\(known.name)' breaks a rule of the table '\(candidate.table.name)"
+                    + "': \(error.message ?? "\(error.extendedResultCode)"); change the row that "
+                    + "stands in its way"
+            }
         }
         try known.save(database)
+        return known.problem == nil
+    }
+
+    private mutating func insert(_ candidate: Candidate, _ known: inout KnownRecord) throws {
+        let kind = try rows.write(
+            candidate.fields,
+            candidate.key,
+            candidate.table,
+            over: candidate.existing,
+            files: candidate.files
+        )
+        if let kind { note(kind, candidate.key) }
+        known.lacks = try lacksAssets(candidate)
+    }
+
+    /// Whether bytes that belong to the row did not come with it, because it had to wait.
+    private func lacksAssets(_ candidate: Candidate) throws -> Bool {
+        for column in candidate.table.columns where column.download == .withRow {
+            guard case .asset? = candidate.fields[column.field],
+                candidate.files[column.field] == nil
+            else { continue }
+            let row = try rows.row(candidate.key, candidate.table)
+            if row?[column.name] as DatabaseValue? == .null { return true }
+        }
+        return false
     }
 
     // MARK: At the end of a fetch
@@ -172,6 +235,7 @@ extension ChangeApplier {
     /// A row whose parent did not come keeps waiting, unless its columns may be NULL: then it shows
     /// without the reference until the parent comes.
     mutating func retryHidden() throws {
+        try retryAside()
         let hidden = try KnownRecord.fetchAll(
             database,
             where: "(problem IS NOT NULL OR waiting = '') AND tbl IS NOT NULL"
@@ -197,8 +261,10 @@ extension ChangeApplier {
                     candidate.fields[column.field] = .null
                 }
             }
-            candidate.known.waiting = known.waiting
-            try write(candidate)
+            // What is above the top of a share stays with its owner.
+            let isTop = try !known.zone.isEmpty && Place.fetch(database, candidate.key)?.share != nil
+            candidate.known.waiting = isTop ? nil : known.waiting
+            _ = try write(candidate)
         }
     }
 }

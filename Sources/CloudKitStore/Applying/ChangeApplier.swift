@@ -23,6 +23,10 @@ struct ChangeApplier {
     let rows: RowStore
     let journal: Journal
     let clock: StoreClock
+    /// The zone of the records; empty for the user's own.
+    let zone: String
+    /// Whether anything in the file is shared.
+    let hasPlaces: Bool
     /// The fetch under way, as records are marked with it.
     let session: Int64
 
@@ -33,7 +37,9 @@ struct ChangeApplier {
 
     var catalog: TableCatalog { mapping.catalog }
 
-    init(_ database: Database, _ mapping: RowMapping) throws {
+    init(_ database: Database, _ mapping: RowMapping, zone: String = "") throws {
+        self.zone = zone
+        hasPlaces = try Place.exist(database)
         self.database = database
         self.mapping = mapping
         rows = RowStore(database: database, mapping: mapping)
@@ -46,6 +52,11 @@ struct ChangeApplier {
 
     mutating func note(_ kind: RowChange.Kind, _ key: RowKey) {
         changes.append(RowChange(kind, key))
+    }
+
+    /// Takes back that a row came.
+    mutating func forget(_ key: RowKey) {
+        changes.removeAll { $0 == RowChange(.inserted, key) }
     }
 
     // MARK: Records
@@ -67,7 +78,7 @@ struct ChangeApplier {
         _ batch: BatchLookup
     ) throws -> Candidate? {
         var known = batch.known(remote.name)
-        if let known, known.tag != nil, known.tag == remote.tag {
+        if let known, known.tag != nil, known.tag == remote.tag, known.zone == zone {
             // The echo of our own save comes once; anything else that comes again is a fetch from
             // the beginning.
             if known.session != KnownRecord.savedHere { sawKnownRecord = true }
@@ -75,9 +86,16 @@ struct ChangeApplier {
             return nil
         }
         if mapping.defect == .ignoresSaved, known?.session == KnownRecord.savedHere { return nil }
+        if let table = catalog.table(ofType: remote.type),
+            let key = RowKey(recordName: remote.name, table), try collides(known, key, table)
+        {
+            try setAside(remote, table)
+            return nil
+        }
         let before = known
-        known = known ?? KnownRecord(name: remote.name, key: nil, type: remote.type)
+        known = known ?? KnownRecord(name: remote.name, key: nil, type: remote.type, zone: zone)
         guard var known else { return nil }
+        known.zone = zone
         known.session = session
         known.goes = false
         guard let table = catalog.table(ofType: remote.type) else {
@@ -152,7 +170,10 @@ struct ChangeApplier {
         known.base = FieldCoding.data(fields)
         known.problem = nil
         known.waiting = nil
+        let isPending = entry != nil
+        try locate(remote, key, isPending: isPending)
         try settle(entry, plan, key, base: fields)
+        if isPending, case .nothing = plan.sending { try keepLink(key, remote) }
         try journal.add(plan.overruled, key, kept: plan.row, at: clock.edit(entry?.version ?? 0))
         guard let row = plan.row else {
             try known.save(database)

@@ -92,6 +92,21 @@ struct RowStore {
         return .inserted
     }
 
+    /// The rows that refer to one by a foreign key.
+    func rows(
+        referring foreignKey: ForeignKey,
+        _ child: TableSchema,
+        _ parent: Row
+    ) throws -> [Row] {
+        let condition = foreignKey.columns.map { "\($0.quoted) = ?" }.joined(separator: " AND ")
+        let values = foreignKey.parentColumns.map { (parent[$0] as DatabaseValue?) ?? .null }
+        return try Row.fetchAll(
+            database,
+            sql: child.sql.selectWhere + condition,
+            arguments: StatementArguments(values)
+        )
+    }
+
     func delete(_ key: RowKey, _ table: TableSchema) throws {
         let statement = try database.cachedStatement(sql: table.sql.delete)
         try statement.execute(arguments: StatementArguments(key.values(table) ?? []))

@@ -19,8 +19,9 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     /// The row's key: the value as text, bytes in hexadecimal, several columns as a JSON array.
     public var key: String
     /// The rule that decided: a ``MergeRule/name``, a ``DeletionRule``, `cascade` when the row went
-    /// with its parent, `reference` when a deleted row was still referred to, `deletion` when a row
-    /// was deleted elsewhere by someone who may not have seen what this device saved last.
+    /// with its parent, `reference` when a deleted row was still referred to, `access` when the
+    /// user may not change the row or has no part in it any more, `unique` when another row has
+    /// the same values in UNIQUE columns, `deletion` when a row was deleted elsewhere by someone who may not have seen what this device saved last.
     public var rule: String
     /// Whose edit lost.
     public var side: Side

@@ -5,6 +5,8 @@ import GRDB
 /// the way.
 struct KnownRecord {
     var name: String
+    /// The zone, as ``StoreFile/zone(_:)`` has it; empty for the user's own.
+    var zone = ""
     /// The table and the key; nil for a record of a type that this version of the app does not know.
     var key: RowKey?
     var type: String
@@ -25,6 +27,8 @@ struct KnownRecord {
     var goes = false
     /// Why the record cannot be a row.
     var problem: String?
+    /// Whether bytes that belong to its row are yet to be downloaded.
+    var lacks = false
     /// The fetch that saw it last, or ``savedHere``.
     var session: Int64 = 0
 
@@ -32,8 +36,9 @@ struct KnownRecord {
     static let savedHere: Int64 = -1
 
     /// The record's name, key and type, before the server knows it.
-    init(name: String, key: RowKey?, type: String) {
+    init(name: String, key: RowKey?, type: String, zone: String = "") {
         self.name = name
+        self.zone = zone
         self.key = key
         self.type = type
         base = FieldCoding.data([:])
@@ -41,7 +46,7 @@ struct KnownRecord {
 
     private static let columns = """
         name, tbl, key, type, tag, system, base, sent, sentVersion, sentEntry, waiting, goes,
-            problem, session
+            problem, session, zone, lacks
         """
 
     /// A row of the columns above.
@@ -61,6 +66,8 @@ struct KnownRecord {
         goes = row[11]
         problem = row[12]
         session = row[13]
+        zone = row[14]
+        lacks = row[15]
     }
 
     /// The fields as the server had them last.
@@ -110,16 +117,17 @@ struct KnownRecord {
         let statement = try database.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO cloudkit_record (\(Self.columns))
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         )
         try statement.execute(arguments: [
             name, key?.table, key?.text, type, tag, system, base, sent, sentVersion, sentEntry,
-            waiting, goes, problem, session,
+            waiting, goes, problem, session, zone, lacks,
         ])
     }
 
     func delete(_ database: Database) throws {
         try database.run("DELETE FROM cloudkit_record WHERE name = ?", [name])
+        if let key { try Place.remove(database, key) }
     }
 }

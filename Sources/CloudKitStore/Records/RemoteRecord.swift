@@ -9,6 +9,9 @@ struct RemoteRecord {
     var system: Data
     /// The fields, or why they cannot be read.
     var fields: Result<[String: StoreValue], any Error>
+    /// The names of the record above it in a shared tree, and of its share.
+    var parent: String?
+    var share: String?
     /// The files of the assets, by field.
     var files: [String: URL] = [:]
     /// When the server had it, in microseconds.
@@ -21,6 +24,8 @@ struct RemoteRecord {
         type = record.recordType
         tag = record.recordChangeTag
         system = RecordArchive.data(record)
+        parent = record.parent?.recordID.recordName
+        share = record.share?.recordID.recordName
         let table = mapping.catalog.table(ofType: record.recordType)
         fields = Result { try mapping.fields(record, table) }
         modified = record.modificationDate.map { Int64($0.timeIntervalSince1970 * 1_000_000) }
@@ -36,10 +41,13 @@ struct RemoteRecord {
 
     /// A record that was kept, as it came.
     init(kept record: KnownRecord) throws {
-        name = record.name
+        name = record.recordName
         type = record.type
         tag = record.tag
         system = record.system ?? Data()
+        let archived = record.system.flatMap(RecordArchive.record)
+        parent = archived?.parent?.recordID.recordName
+        share = archived?.share?.recordID.recordName
         fields = .success(try record.baseFields())
     }
 }

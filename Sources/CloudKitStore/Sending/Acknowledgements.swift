@@ -14,6 +14,10 @@ struct Acknowledgements {
         /// Whether the batch was too large as a whole.
         var wasTooLarge = false
         var setAside: [String] = []
+        /// What was changed by someone who may not.
+        var takenBack: [RowKey] = []
+        /// Whether there is news that explains a refusal.
+        var needsFetch = false
     }
 
     let database: Database
@@ -24,10 +28,10 @@ struct Acknowledgements {
     /// When the server accepted the last record.
     private var latest: Int64?
 
-    init(_ database: Database, _ mapping: RowMapping) throws {
+    init(_ database: Database, _ mapping: RowMapping, zone: String = "") throws {
         self.database = database
         self.mapping = mapping
-        applier = try ChangeApplier(database, mapping)
+        applier = try ChangeApplier(database, mapping, zone: zone)
     }
 
     /// What came of the answers.
@@ -49,11 +53,32 @@ struct Acknowledgements {
         known.problem = nil
         try known.save(database)
         if let modified = record.modified { latest = max(latest ?? modified, modified) }
+        try locate(record, key)
     }
 
     /// Learns the server's time from what it accepted.
     func adjustClock() throws {
         if let latest { try StoreClock.adjust(database, server: latest) }
+    }
+
+    /// Learns where a saved record is; one that was taken out of the tree is its owner's alone.
+    private mutating func locate(_ record: RemoteRecord, _ key: RowKey) throws {
+        guard applier.hasPlaces else { return }
+        guard var place = try Place.fetch(database, key) else { return }
+        place.name = record.name
+        place.parent = record.parent
+        place.share = record.share
+        try place.save(database, key)
+        guard !place.zone.isEmpty, record.parent == nil, record.share == nil else { return }
+        let isWhole = try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM cloudkit_share
+                    WHERE zone = ? AND name = 'cloudkit.zoneshare')
+                """,
+            arguments: [place.zone]
+        )
+        if isWhole != true { try applier.letGo(key) }
     }
 
     /// Takes in that a record is gone.
@@ -99,6 +124,15 @@ struct Acknowledgements {
             answer.needsZone = true
             answer.userDeletedZone = true
         case .batchRequestFailed: break
+        case .permissionFailure where !applier.zone.isEmpty:
+            guard let entry else { return }
+            try applier.takeBack(known, entry)
+            answer.takenBack.append(entry.key)
+            answer.needsFetch = true
+        case .referenceViolation where entry?.isDeleted == true:
+            // Somebody put rows below it meanwhile.
+            answer.needsFetch = true
+            try applier.removeBelow(name)
         case .quotaExceeded: answer.isOverQuota = true
         case .limitExceeded where batchCount > 1: answer.wasTooLarge = true
         default:

@@ -9,14 +9,16 @@ import GRDB
 struct BatchBuilder {
     let database: Database
     let mapping: RowMapping
+    /// The zone of the records; empty for the user's own.
+    let zone: String
     let zoneID: CKRecordZone.ID
     /// Where assets are put before they are sent.
     let folder: URL
 
-    private let rows: RowStore
+    let rows: RowStore
     private let clock: StoreClock
 
-    /// How many parents of parents a row may bring into its batch, which may grow by so many.
+    /// How many parents of parents a row may bring into its batch.
     private static let depthLimit = 40
 
     private enum Visit {
@@ -24,19 +26,25 @@ struct BatchBuilder {
         case done
     }
 
+    private var limit = 0
     private var visits: [RowKey: Visit] = [:]
     private var batch = OutgoingBatch()
 
-    init(_ database: Database, _ mapping: RowMapping, zoneID: CKRecordZone.ID, folder: URL) throws {
+    /// Whether anything in the file is shared.
+    let hasPlaces: Bool
+
+    init(_ database: Database, _ file: StoreFile, zone: String, folder: URL) throws {
         self.database = database
-        self.mapping = mapping
-        self.zoneID = zoneID
+        mapping = file.mapping
+        self.zone = zone
+        zoneID = file.id(zone)
+        hasPlaces = try Place.exist(database)
         self.folder = folder
         rows = RowStore(database: database, mapping: mapping)
         clock = try StoreClock(database)
     }
 
-    private var catalog: TableCatalog { mapping.catalog }
+    var catalog: TableCatalog { mapping.catalog }
 
     /// The next batch.
     ///
@@ -46,12 +54,14 @@ struct BatchBuilder {
     /// - Returns: The batch; an empty one when there is nothing more.
     /// - Throws: An error of the database.
     mutating func next(limit: Int, except attempted: Set<Int64>) throws -> OutgoingBatch {
+        self.limit = limit
         var deletions: [OutboxEntry] = []
         var last: Int64 = 0
+        let condition = hasPlaces ? " AND \(Self.isIn(zone))" : ""
         while batch.saves.count < limit {
             let entries = try OutboxEntry.fetchAll(
                 database,
-                where: "problem IS NULL AND version > \(last)",
+                where: "problem IS NULL AND version > \(last)\(condition)",
                 limit: limit
             )
             guard let newest = entries.last?.version else { break }
@@ -65,10 +75,22 @@ struct BatchBuilder {
             }
             if deletions.count >= limit { break }
         }
+        if hasPlaces {
+            // A record goes after those that are linked to it.
+            deletions.sort { catalog.rank($0.key.table) > catalog.rank($1.key.table) }
+        }
         for entry in deletions where batch.saves.count + batch.deletions.count < limit {
             try addDeletion(entry)
         }
         return batch
+    }
+
+    /// The condition that rows of the outbox are in a zone.
+    private static func isIn(_ zone: String) -> String {
+        """
+        coalesce((SELECT zone FROM cloudkit_place p
+            WHERE p.tbl = cloudkit_outbox.tbl AND p.key = cloudkit_outbox.key), '') = \(zone.literal)
+        """
     }
 
     // MARK: Saves
@@ -88,6 +110,7 @@ struct BatchBuilder {
             guard parent.key != entry.key, try !isOnServer(parent.key) else { continue }
             guard let parentEntry = try OutboxEntry.fetch(database, parent.key) else { continue }
             if visits[parent.key] == nil, parentEntry.problem == nil, depth < Self.depthLimit,
+                batch.saves.count + depth + 1 < limit,
                 !attempted.contains(parentEntry.version)
             {
                 try visit(parentEntry, attempted, depth: depth + 1)
@@ -111,6 +134,12 @@ struct BatchBuilder {
     private func name(_ key: RowKey) throws -> String {
         guard let table = catalog[key.table] else { return "" }
         return try key.recordName(table)
+    }
+
+    /// Whether the server has a row's record, or will have it with this batch.
+    func isThere(_ key: RowKey) throws -> Bool {
+        if batch.entries[try name(key)] != nil { return true }
+        return try isOnServer(key)
     }
 
     private func isOnServer(_ key: RowKey) throws -> Bool {
@@ -155,8 +184,10 @@ struct BatchBuilder {
         }
         var known =
             try KnownRecord.fetch(database, name: name)
-            ?? KnownRecord(name: name, key: entry.key, type: table.recordType)
+            ?? KnownRecord(name: name, key: entry.key, type: table.recordType, zone: zone)
         known.key = entry.key
+        let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
+        if place != nil { try linkChildren(of: row, table) }
         let base = try known.baseFields()
         if let sent = try known.sentFields(), let version = known.sentVersion {
             // What was sent and never answered goes again as it was, so that it counts once.
@@ -169,7 +200,8 @@ struct BatchBuilder {
             guard isChanged || isNew, isNew || !forgets(value, of: field, table) else { continue }
             changes[field] = value
         }
-        guard !changes.isEmpty || known.system == nil else {
+        let isUnlinked = try place.map { try $0.parent != parentName(row, table) } ?? false
+        guard !changes.isEmpty || known.system == nil || isUnlinked else {
             if open.isEmpty { try entry.clear(database) }
             return
         }
@@ -227,6 +259,17 @@ struct BatchBuilder {
                 recordType: table.recordType,
                 recordID: CKRecord.ID(recordName: known.name, zoneID: zoneID)
             )
+        if hasPlaces, try Place.fetch(database, entry.key)?.share == nil {
+            let parent = try parentName(row, table)
+            if record.parent?.recordID.recordName != parent {
+                record.parent = parent.map {
+                    CKRecord.Reference(
+                        recordID: CKRecord.ID(recordName: $0, zoneID: zoneID),
+                        action: .none
+                    )
+                }
+            }
+        }
         var outgoing = OutgoingRecord(name: known.name, record: record)
         var files: [String: URL] = [:]
         var sent = changes
@@ -282,8 +325,9 @@ struct BatchBuilder {
             known.system != nil || known.sentVersion != nil
         else {
             // Inserted and deleted before it was sent: the server never hears of it.
+            try entry.clear(database)
             try KnownRecord.fetch(database, name: name)?.delete(database)
-            return try entry.clear(database)
+            return try Place.remove(database, entry.key)
         }
         batch.deletions.append((name, known.tag))
         batch.entries[name] = entry

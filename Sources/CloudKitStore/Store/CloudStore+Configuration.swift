@@ -16,6 +16,8 @@ extension CloudStore {
     public struct Configuration: Sendable {
         /// The zone of the records.
         public var zoneName = "CloudKitStore"
+        /// Whether rows that other users share with this one come here, below the user's own.
+        public var includesSharedRows = false
         /// The subscription that tells of other devices' changes; nil for the engine's own.
         public var subscriptionID: CKSubscription.ID?
         /// Whether the store syncs by itself: after each save, and when the server tells of changes.
@@ -28,7 +30,7 @@ extension CloudStore {
         public var whenZoneIsPurged = ZoneLoss.wait
         /// When the user reset the encrypted data.
         public var whenEncryptedDataIsReset = ZoneLoss.upload
-        /// The most records in one request.
+        /// The most records in one request; the service takes 200.
         public var batchLimit = 200
         /// Hears of every event, after the store has handled it.
         public var onEvent: @Sendable (StoreEvent) -> Void = { _ in }

@@ -14,7 +14,7 @@ extension CloudStore {
     ///   sent; an error of the database.
     public func record(of key: String, in table: String) async throws -> CKRecord {
         let schema = try schema(table)
-        let id = try recordID(of: key, in: table)
+        let id = try await recordID(of: key, in: table)
         let known = try await file.writer.read { database in
             try KnownRecord.fetch(database, name: id.recordName)
         }
@@ -36,10 +36,13 @@ extension CloudStore {
     ///   - key: The row's key.
     ///   - table: The table's name.
     /// - Returns: The record's ID.
-    /// - Throws: A ``CloudStoreError`` for a table that is not synced, or a key that is too long.
-    public func recordID(of key: String, in table: String) throws -> CKRecord.ID {
-        let name = try RowKey(table: table, text: key).recordName(schema(table))
-        return CKRecord.ID(recordName: name, zoneID: file.zoneID)
+    /// - Throws: A ``CloudStoreError`` for a table that is not synced, or a key that is too long; an
+    ///   error of the database.
+    public func recordID(of key: String, in table: String) async throws -> CKRecord.ID {
+        let rowKey = RowKey(table: table, text: key)
+        let name = try rowKey.recordName(schema(table))
+        let zone = try await file.writer.read { try StoreFile.zone($0, of: rowKey) }
+        return CKRecord.ID(recordName: name, zoneID: file.id(zone))
     }
 
     /// The row behind a record; nil when the record is of no synced table.
@@ -47,7 +50,7 @@ extension CloudStore {
     /// - Parameter recordID: The record's ID.
     /// - Returns: The table's name and the row's key.
     public func row(behind recordID: CKRecord.ID) -> (table: String, key: String)? {
-        guard recordID.zoneID == file.zoneID else { return nil }
+        guard file.zone(recordID.zoneID) != nil else { return nil }
         for table in file.catalog.tables {
             if let key = RowKey(recordName: recordID.recordName, table) {
                 return (table.name, key.text)
@@ -72,22 +75,15 @@ extension CloudStore {
         guard !columns.isEmpty else { return [] }
         let names = try await missingAssets(schema, columns, keys)
         var changes: [RowChange] = []
-        for start in stride(from: 0, to: names.count, by: configuration.batchLimit) {
-            let part = names[start..<min(start + configuration.batchLimit, names.count)]
-            let ids = part.map { CKRecord.ID(recordName: $0, zoneID: file.zoneID) }
-            let found = try await database.records(for: ids, desiredKeys: columns.map(\.field))
-            let mapping = file.mapping
-            let records = try ids.compactMap { id -> RemoteRecord? in
-                switch found[id] {
-                case .success(let record): return RemoteRecord(record, mapping)
-                case .failure(let error as CKError) where error.code == .unknownItem: return nil
-                case .failure(let error): throw error
-                case nil: return nil
-                }
-            }
-            changes += try await file.apply { database, mapping in
-                try Self.fill(records, schema, RowStore(database: database, mapping: mapping))
-            }
+        for (zone, names) in names.sorted(by: { $0.key < $1.key }) {
+            changes += try await file.download(
+                names,
+                zone,
+                columns,
+                schema,
+                from: zone.isEmpty ? database : container.sharedCloudDatabase,
+                limit: configuration.batchLimit
+            )
         }
         publish(changes)
         return changes
@@ -97,7 +93,7 @@ extension CloudStore {
         _ table: TableSchema,
         _ columns: [TableColumn],
         _ keys: [String]?
-    ) async throws -> [String] {
+    ) async throws -> [String: [String]] {
         let names = try keys?.map { try RowKey(table: table.name, text: $0).recordName(table) }
         return try await file.writer.read { [mapping = file.mapping] database in
             let rows = RowStore(database: database, mapping: mapping)
@@ -108,47 +104,15 @@ extension CloudStore {
                     where: "tbl = ? AND system IS NOT NULL",
                     arguments: [table.name]
                 )
-            return try records.filter { known in
+            let missing = try records.filter { known in
                 guard let key = known.key, let row = try rows.row(key, table) else { return false }
                 let base = try known.baseFields()
                 return columns.contains { column in
                     (row[column.name] as DatabaseValue).isNull
                         && !(base[column.field] ?? .null).isNull
                 }
-            }.map(\.name)
-        }
-    }
-
-    /// Writes downloaded bytes where the column is still empty and the asset still the one that the
-    /// row had.
-    private static func fill(
-        _ records: [RemoteRecord],
-        _ table: TableSchema,
-        _ rows: RowStore
-    ) throws -> [RowChange] {
-        var changes: [RowChange] = []
-        for record in records {
-            guard let known = try KnownRecord.fetch(rows.database, name: record.name),
-                let key = known.key, let row = try rows.row(key, table)
-            else { continue }
-            let (base, fields) = (try known.baseFields(), try record.fields.get())
-            let entry = try OutboxEntry.fetch(rows.database, key)
-            var hasChanged = false
-            for (field, file) in record.files.sorted(by: { $0.key < $1.key }) {
-                guard let column = table.byField[field], entry?.changed[field] == nil,
-                    (row[column.name] as DatabaseValue).isNull, base[field] == fields[field]
-                else { continue }
-                try rows.database.execute(
-                    sql: "UPDATE \(table.name.quoted) SET \(column.name.quoted) = ? WHERE "
-                        + table.sql.condition,
-                    arguments: StatementArguments(
-                        [try Data(contentsOf: file).databaseValue] + (key.values(table) ?? [])
-                    )
-                )
-                hasChanged = true
             }
-            if hasChanged { changes.append(RowChange(.updated, key)) }
+            return Dictionary(grouping: missing, by: \.zone).mapValues { $0.map(\.name) }
         }
-        return changes
     }
 }

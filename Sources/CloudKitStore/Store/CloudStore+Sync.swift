@@ -23,12 +23,20 @@ extension CloudStore {
         }
         try await retrySetAside()
         do {
-            let engine = try await engine()
-            guard let delegate = state.withLock({ $0.delegate }) else { return SyncSummary() }
-            _ = delegate.takeSummary()
-            try await run(engine, delegate)
-            let summary = delegate.takeSummary()
-            if let failure = delegate.failure { throw failure }
+            try await engine()
+            var summary = SyncSummary()
+            let sides = state.withLock {
+                [($0.engine, $0.delegate), ($0.sharedEngine, $0.sharedDelegate)]
+            }
+            for case (let engine?, let delegate?) in sides {
+                _ = delegate.takeSummary()
+                try await run(engine, delegate)
+                let part = delegate.takeSummary()
+                summary.received += part.received
+                summary.saved += part.saved
+                summary.deleted += part.deleted
+                if let failure = delegate.failure { throw failure }
+            }
             try await file.writer.write { database in
                 try database.execute(
                     sql: "UPDATE cloudkit_control SET lastSync = \(ControlTables.now)"
@@ -48,6 +56,7 @@ extension CloudStore {
 
     private func run(_ engine: CKSyncEngine, _ delegate: StoreDelegate) async throws {
         try await engine.fetchChanges()
+        try await delegate.fillLacking(engine.database)
         var before: [Int64] = []
         for _ in 0..<Self.roundLimit {
             try await checkBlocks(delegate)

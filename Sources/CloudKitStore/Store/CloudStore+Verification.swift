@@ -14,13 +14,17 @@ extension CloudStore {
     /// - Returns: What differed.
     /// - Throws: A `CKError`, or an error of the database.
     public func verify(repairing repairs: Bool = false) async throws -> Verification {
-        let server = try await serverTags()
         let mapping = file.mapping
-        let result = try await file.writer.read { database in
-            try Self.compare(server, database, mapping)
+        var result = Verification()
+        for zone in [""] + (try await file.writer.read(StoreFile.sharedZones)) {
+            let server = try await serverTags(zone)
+            let part = try await file.writer.read { database in
+                try Self.compare(server, zone, database, mapping)
+            }
+            if repairs, !part.differences.isEmpty { try await repair(part.differences, zone) }
+            result.compared += part.compared
+            result.differences += part.differences
         }
-        guard repairs, !result.differences.isEmpty else { return result }
-        try await repair(result.differences)
         return result
     }
 
@@ -30,16 +34,20 @@ extension CloudStore {
         let mapping = file.mapping
         return try await file.writer.read { database in
             let known = try KnownRecord.fetchAll(database, where: "system IS NOT NULL")
-            let tags = known.map { ($0.name, $0.tag ?? "") }
-            return try Self.compare(
-                Dictionary(uniqueKeysWithValues: tags),
-                database,
-                mapping
-            )
+            var result = Verification()
+            for (zone, records) in Dictionary(grouping: known, by: \.zone) {
+                let tags = records.map { ($0.name, $0.tag ?? "") }
+                let server = Dictionary(uniqueKeysWithValues: tags)
+                let part = try Self.compare(server, zone, database, mapping)
+                result.compared += part.compared
+                result.differences += part.differences
+            }
+            return result
         }
     }
 
-    private func serverTags() async throws -> [String: String] {
+    private func serverTags(_ zone: String) async throws -> [String: String] {
+        let source = zone.isEmpty ? database : container.sharedCloudDatabase
         var tags: [String: String] = [:]
         var token: CKServerChangeToken?
         while true {
@@ -51,8 +59,8 @@ extension CloudStore {
                     changeToken: CKServerChangeToken, moreComing: Bool
                 )
             do {
-                page = try await database.recordZoneChanges(
-                    inZoneWith: file.zoneID,
+                page = try await source.recordZoneChanges(
+                    inZoneWith: file.id(zone),
                     since: token,
                     desiredKeys: []
                 )
@@ -71,19 +79,24 @@ extension CloudStore {
 
     private static func compare(
         _ server: [String: String],
+        _ zone: String,
         _ database: Database,
         _ mapping: RowMapping
     ) throws -> Verification {
-        let known = try KnownRecord.fetchAll(database, where: "system IS NOT NULL")
+        let known = try KnownRecord.fetchAll(
+            database,
+            where: "system IS NOT NULL AND zone = ?",
+            arguments: [zone]
+        )
         var result = Verification(compared: server.count)
-        let names = Set(known.map(\.name))
+        let names = Set(known.map(\.recordName))
         for name in server.keys.sorted() where !names.contains(name) {
             result.differences.append(.init(kind: .unknownHere, recordName: name))
         }
         let rows = RowStore(database: database, mapping: mapping)
         for record in known {
-            if let kind = try difference(record, server[record.name], rows) {
-                result.differences.append(.init(kind: kind, recordName: record.name))
+            if let kind = try difference(record, server[record.recordName], rows) {
+                result.differences.append(.init(kind: kind, recordName: record.recordName))
             }
         }
         return result
@@ -112,7 +125,11 @@ extension CloudStore {
         return nil
     }
 
-    private func repair(_ differences: [Verification.Difference]) async throws {
+    private func repair(
+        _ differences: [Verification.Difference],
+        _ zone: String
+    ) async throws {
+        let source = zone.isEmpty ? database : container.sharedCloudDatabase
         let named = Dictionary(grouping: differences, by: \.kind).mapValues { $0.map(\.recordName) }
         let mapping = file.mapping
         let fetched = (named[.unknownHere] ?? []) + (named[.otherVersion] ?? [])
@@ -121,8 +138,8 @@ extension CloudStore {
         var records: [RemoteRecord] = []
         for start in stride(from: 0, to: fetched.count, by: configuration.batchLimit) {
             let part = fetched[start..<min(start + configuration.batchLimit, fetched.count)]
-            let ids = part.map { CKRecord.ID(recordName: $0, zoneID: file.zoneID) }
-            let found = try await database.records(for: ids)
+            let ids = part.map { CKRecord.ID(recordName: $0, zoneID: file.id(zone)) }
+            let found = try await source.records(for: ids)
             records += ids.compactMap { id in
                 guard case .success(let record) = found[id] else { return nil }
                 return RemoteRecord(record, mapping)
@@ -130,7 +147,7 @@ extension CloudStore {
         }
         let arrived = records
         let changes = try await file.apply { database, mapping in
-            var applier = try ChangeApplier(database, mapping)
+            var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.apply(arrived)
             try applier.delete(gone)
             try applier.place(try missing.compactMap { try applier.candidate($0) })

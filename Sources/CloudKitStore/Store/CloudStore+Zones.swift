@@ -1,4 +1,4 @@
-import CloudKit
+package import CloudKit
 import GRDB
 import Synchronization
 
@@ -17,6 +17,13 @@ extension CloudStore {
             try file.forgetServer(database)
             try database.execute(sql: "UPDATE cloudkit_control SET zoneIsSaved = 0, engine = NULL")
         }
+    }
+
+    /// Does what is to be done about a zone that went for a reason that the web service does not
+    /// tell; a test tells it.
+    package func loseZone(_ reason: CKDatabase.DatabaseChange.Deletion.Reason) async throws {
+        let engine = try await engine()
+        try await state.withLock { $0.delegate }?.zoneDeleted("", reason, engine)
     }
 
     /// Sends all rows again, into a new zone if need be: after the user deleted the app's data, or
@@ -45,13 +52,17 @@ extension CloudStore {
     public func adoptAccount() async throws {
         await stop()
         let file = file
+        // What others shared was shared with the user before.
+        for zone in try await file.writer.read(StoreFile.sharedZones) {
+            publish(try await file.leave(zone))
+        }
         try await file.writer.write { database in
             try file.forgetServer(database)
             try file.addEverything(database)
             try database.execute(
                 sql: """
-                    UPDATE cloudkit_control SET zoneIsSaved = 0, engine = NULL, account = NULL,
-                        blocked = NULL
+                    UPDATE cloudkit_control SET zoneIsSaved = 0, engine = NULL,
+                        sharedEngine = NULL, account = NULL, blocked = NULL
                     """
             )
         }
@@ -66,7 +77,14 @@ extension CloudStore {
     public func refetchEverything() async throws {
         await stop()
         try await file.writer.write { database in
-            try database.execute(sql: "UPDATE cloudkit_control SET engine = NULL, sweeps = 1")
+            try database.execute(
+                sql: """
+                    UPDATE cloudkit_control SET engine = NULL, sharedEngine = NULL, sweeps = 1;
+                    """
+            )
+            for zone in try StoreFile.sharedZones(database) {
+                try StoreFile.sweep(zone, true, database)
+            }
         }
         try await start()
     }

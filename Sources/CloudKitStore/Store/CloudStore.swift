@@ -21,6 +21,9 @@ public final class CloudStore: Sendable {
     struct State {
         var engine: CKSyncEngine?
         var delegate: StoreDelegate?
+        /// The engine of the shared database, where the configuration asks for one.
+        var sharedEngine: CKSyncEngine?
+        var sharedDelegate: StoreDelegate?
         var observation: (any DatabaseCancellable)?
         var isPaused = false
         var lastFailure: String?
@@ -30,6 +33,7 @@ public final class CloudStore: Sendable {
     }
 
     let file: StoreFile
+    let container: CKContainer
     let database: CKDatabase
     let configuration: Configuration
     let folder: URL
@@ -53,29 +57,45 @@ public final class CloudStore: Sendable {
         tables: [SyncedTable],
         configuration: Configuration = Configuration()
     ) throws {
-        let catalog = try database.write { database in
-            try ControlTables.install(
-                in: database,
-                device: configuration.device ?? Self.newDevice()
-            )
-            let catalog = try TableCatalog(reading: database, tables)
-            _ = try Reconciliation(
-                database,
-                RowMapping(catalog: catalog, defect: configuration.defect)
-            )
-            .run()
-            return catalog
-        }
+        let catalog = try Self.prepare(database, tables, configuration)
         file = StoreFile(
             writer: database,
             mapping: RowMapping(catalog: catalog, defect: configuration.defect),
             zoneID: CKRecordZone.ID(zoneName: configuration.zoneName)
         )
+        self.container = container
         self.database = container.privateCloudDatabase
         self.configuration = configuration
         folder = FileManager.default.temporaryDirectory
             .appending(path: "CloudKitStore-\(Self.newDevice())", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    private static func prepare(
+        _ database: any DatabaseWriter,
+        _ tables: [SyncedTable],
+        _ configuration: Configuration
+    ) throws -> TableCatalog {
+        do {
+            return try database.write { database in
+                try ControlTables.install(
+                    in: database,
+                    device: configuration.device ?? newDevice()
+                )
+                let catalog = try TableCatalog(reading: database, tables)
+                let mapping = RowMapping(catalog: catalog, defect: configuration.defect)
+                _ = try Reconciliation(database, mapping).run()
+                return catalog
+            }
+        } catch let error as DatabaseError
+            where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
+        {
+            throw CloudStoreError(
+                .unreadableFile,
+                "The database file is damaged (\(error.message ?? "\(error.resultCode)")); restore a "
+                    + "backup, or open a new file: all that was sent comes back from the server"
+            )
+        }
     }
 
     deinit {
@@ -105,25 +125,37 @@ public final class CloudStore: Sendable {
             .start(in: file.writer) { _ in
                 // The observation ends with the database.
             } onChange: { [weak self] _ in
-                self?.state.withLock { $0.engine }?.state.hasPendingUntrackedChanges = true
+                self?.hint()
             }
         state.withLock { $0.observation = observation }
     }
 
+    /// Tells the engines that something waits.
+    private func hint() {
+        for engine in state.withLock({ [$0.engine, $0.sharedEngine] }) {
+            engine?.state.hasPendingUntrackedChanges = true
+        }
+    }
+
     /// Stops syncing until the next start; changes are noted all the while.
     public func stop() async {
-        let (engine, delegate, observation) = state.withLock { state in
+        let (engines, delegates, observation) = state.withLock { state in
             defer {
                 state.engine = nil
                 state.delegate = nil
+                state.sharedEngine = nil
+                state.sharedDelegate = nil
                 state.observation = nil
             }
-            return (state.engine, state.delegate, state.observation)
+            return (
+                [state.engine, state.sharedEngine], [state.delegate, state.sharedDelegate],
+                state.observation
+            )
         }
         observation?.cancel()
-        await engine?.cancelOperations()
+        for engine in engines { await engine?.cancelOperations() }
         // What the file says against it will be fetched again.
-        try? await delegate?.finishArrivals()
+        for delegate in delegates { try? await delegate?.finishArrivals() }
     }
 
     /// Sends nothing and fetches nothing until ``resume()``; changes are noted all the while.
@@ -134,24 +166,48 @@ public final class CloudStore: Sendable {
 
     /// Ends a pause.
     public func resume() {
-        let engine = state.withLock { state in
+        let engines = state.withLock { state in
             state.isPaused = false
-            return state.engine
+            return [state.engine, state.sharedEngine].compactMap(\.self)
         }
         statusChanged()
-        guard configuration.syncsAutomatically, let engine else { return }
-        engine.state.hasPendingUntrackedChanges = true
-        // What the server told of meanwhile; the engine tries again by itself when this fails.
-        Task { try? await engine.fetchChanges() }
+        guard configuration.syncsAutomatically else { return }
+        hint()
+        // What the server told of meanwhile; the engines try again by themselves when this fails.
+        Task {
+            for engine in engines { try? await engine.fetchChanges() }
+        }
     }
 
     /// The engine; a new one from what the file holds when there is none, or when an error of the
     /// file stopped the last.
+    @discardableResult
     func engine() async throws -> CKSyncEngine {
-        let (existing, delegate) = state.withLock { ($0.engine, $0.delegate) }
-        if let existing, delegate?.failure == nil { return existing }
+        let (existing, delegates) = state.withLock { ($0.engine, [$0.delegate, $0.sharedDelegate]) }
+        if let existing, delegates.allSatisfy({ $0?.failure == nil }) { return existing }
         let control = try await file.control()
-        let newDelegate = StoreDelegate(
+        let (engine, delegate) = engine(.own, database, control.engine)
+        let shared =
+            configuration.includesSharedRows
+            ? self.engine(.shared, container.sharedCloudDatabase, control.sharedEngine) : nil
+        state.withLock { state in
+            state.engine = engine
+            state.delegate = delegate
+            state.sharedEngine = shared?.0
+            state.sharedDelegate = shared?.1
+        }
+        try await delegate.addZone(engine)
+        if configuration.syncsAutomatically, try await file.hasChanges() { hint() }
+        return engine
+    }
+
+    private func engine(
+        _ scope: StoreDelegate.Scope,
+        _ database: CKDatabase,
+        _ serialization: Data?
+    ) -> (CKSyncEngine, StoreDelegate) {
+        let delegate = StoreDelegate(
+            scope: scope,
             file: file,
             configuration: configuration,
             folder: folder,
@@ -161,23 +217,14 @@ public final class CloudStore: Sendable {
         )
         var settings = CKSyncEngine.Configuration(
             database: database,
-            stateSerialization: control.engine.flatMap {
+            stateSerialization: serialization.flatMap {
                 try? JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: $0)
             },
-            delegate: newDelegate
+            delegate: delegate
         )
         settings.automaticallySync = configuration.syncsAutomatically
         settings.subscriptionID = configuration.subscriptionID
-        let engine = CKSyncEngine(settings)
-        state.withLock { state in
-            state.engine = engine
-            state.delegate = newDelegate
-        }
-        try await newDelegate.addZone(engine)
-        if configuration.syncsAutomatically, try await file.hasChanges() {
-            engine.state.hasPendingUntrackedChanges = true
-        }
-        return engine
+        return (CKSyncEngine(settings), delegate)
     }
 
     // MARK: Changes

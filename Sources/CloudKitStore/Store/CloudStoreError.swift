@@ -24,6 +24,8 @@ public struct CloudStoreError: Error, Hashable, Sendable, CustomStringConvertibl
         case noSuchRow
         /// The row has not been sent yet.
         case neverSent
+        /// The row is not shared in the way that a call needs.
+        case notShared
         /// The value cannot be a field, or a field cannot be the column's value.
         case unmappableValue
         /// The store waits for a decision of the app.

@@ -16,6 +16,12 @@ public enum StoreEvent: Sendable {
     case switchedAccounts
     /// The zone is gone from the server.
     case zoneLost(CKDatabase.DatabaseChange.Deletion.Reason)
+    /// Another user's zone is out of reach: the share ended, or the user left it. The rows are gone,
+    /// and edits of them that were not sent are in the journal.
+    case shareEnded(CKRecordZone.ID)
+    /// The server refused an edit for want of permission. It is in the journal, and the row is as
+    /// the server has it.
+    case takenBack(table: String, key: String)
     /// The user's storage is full. The changes stay, and are tried again with the next sync.
     case quotaExceeded
     /// A row or record was set aside.

@@ -3,6 +3,8 @@ import CloudKit
 /// What a fetch has brought and the file does not have yet.
 struct Arrivals: Sendable {
     var records: [CKRecord] = []
+    /// The zone of the records; empty for the user's own.
+    var zone = ""
     /// The engine's state after these records and all before.
     var engine: CKSyncEngine.State.Serialization?
     /// The transactions under way, which take what came before.

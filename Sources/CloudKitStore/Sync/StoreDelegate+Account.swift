@@ -46,7 +46,7 @@ extension StoreDelegate {
     /// Has the zone made, unless it is known to be there or may not be.
     func addZone(_ engine: CKSyncEngine) async throws {
         let control = try await file.control()
-        guard !control.zoneIsSaved, control.blocked == nil, control.account != nil else { return }
+        guard scope == .own, !control.zoneIsSaved, control.blocked == nil, control.account != nil else { return }
         engine.state.add(
             pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: file.zoneID))]
         )
@@ -54,13 +54,18 @@ extension StoreDelegate {
 
     /// The zone is gone; nil when nobody said why.
     func zoneDeleted(
+        _ zone: String,
         _ reason: CKDatabase.DatabaseChange.Deletion.Reason?,
         _ engine: CKSyncEngine
     ) async throws {
+        guard zone.isEmpty else {
+            took(try await file.leave(zone))
+            return configuration.onEvent(.shareEnded(file.id(zone)))
+        }
         // A zone that this device destroyed is nobody else's news, and one that was never there
         // was not lost.
         let control = try await file.control()
-        guard control.blocked != .zoneDestroyed else { return }
+        guard control.blocked != .zoneDestroyed, control.blocked != .purged else { return }
         if reason != nil || control.zoneIsSaved {
             let loss =
                 switch reason {

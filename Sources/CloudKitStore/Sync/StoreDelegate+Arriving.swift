@@ -9,8 +9,10 @@ import Synchronization
 /// with it, so that the file never says of a record that it has come when it has not.
 extension StoreDelegate {
     /// Takes records; they are written when there are enough of them, or when anything else happens.
-    func arrived(_ records: [CKRecord]) async throws {
+    func arrived(_ records: [CKRecord], _ zone: String) async throws {
+        if state.withLock({ $0.arrivals.zone != zone }) { try await writeArrivals() }
         let isTooMuch = state.withLock { state in
+            state.arrivals.zone = zone
             state.arrivals.records += records
             return state.arrivals.isTooMuch
         }
@@ -56,31 +58,34 @@ extension StoreDelegate {
             let limit = state.withLock { $0.arrivals.limit }
             let part = rest.prefix(limit).map { RemoteRecord($0, file.mapping) }
             rest = rest.dropFirst(limit)
-            let duration = try await write(part, rest.isEmpty ? engine : nil)
+            let duration = try await write(part, arrivals.zone, rest.isEmpty ? engine : nil)
             state.withLock { $0.arrivals.adapt(to: duration, of: part.count) }
         } while !rest.isEmpty
     }
 
     /// Applies records and keeps a state of the engine, and says how long that held the file.
-    private func write(_ records: [RemoteRecord], _ engine: Data?) async throws -> Duration {
-        let (changes, isAgain, start) = try await file.apply { database, mapping in
+    private func write(
+        _ records: [RemoteRecord],
+        _ zone: String,
+        _ engine: Data?
+    ) async throws -> Duration {
+        let (changes, isAgain, start) = try await file.apply { [scope] database, mapping in
             let start = ContinuousClock.now
             if let engine {
+                let column = scope == .own ? "engine" : "sharedEngine"
                 try database.execute(
-                    sql: "UPDATE cloudkit_control SET engine = ?",
+                    sql: "UPDATE cloudkit_control SET \(column) = ?",
                     arguments: [engine]
                 )
             }
-            guard !records.isEmpty else { return ([], false, start) }
-            var applier = try ChangeApplier(database, mapping)
+            guard !records.isEmpty else { return ([RowChange](), false, start) }
+            var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.apply(records)
-            if applier.sawKnownRecord {
-                try database.execute(sql: "UPDATE cloudkit_control SET sweeps = 1")
-            }
+            if applier.sawKnownRecord { try StoreFile.sweep(zone, true, database) }
             return (applier.changes, applier.sawKnownRecord, start)
         }
         let duration = start.duration(to: .now)
-        if isAgain { state.withLock { $0.sweeps = true } }
+        if isAgain { state.withLock { $0.fetches[zone]?.sweeps = true } }
         took(changes)
         progressed(by: records.count)
         return duration

@@ -4,36 +4,54 @@ import GRDB
 import Synchronization
 
 extension StoreDelegate {
-    func beginFetch() async throws {
-        try await file.writer.write { database in
+    func beginFetch(_ zone: String) async throws {
+        let fetch = try await file.writer.write { database in
             try database.execute(sql: "UPDATE cloudkit_control SET session = session + 1")
-        }
-        // A sweep that a crash interrupted goes on.
-        let sweeps = try await file.writer.read { database in
-            try Bool.fetchOne(
+            // A sweep that a crash interrupted goes on.
+            let sweeps = try Bool.fetchOne(
                 database,
-                sql: "SELECT sweeps OR engine IS NULL FROM cloudkit_control"
+                sql: zone.isEmpty
+                    ? "SELECT sweeps OR engine IS NULL FROM cloudkit_control"
+                    : "SELECT max(sweeps) FROM cloudkit_zone WHERE zone = \(zone.literal)"
             )
+            let session = try Int64.fetchOne(database, sql: "SELECT session FROM cloudkit_control")
+            return Fetch(session: session ?? 0, sweeps: sweeps ?? false)
         }
-        state.withLock { $0.sweeps = sweeps ?? true }
+        state.withLock { $0.fetches[zone] = fetch }
     }
 
     func fetched(_ event: CKSyncEngine.Event.FetchedRecordZoneChanges) async throws {
-        let records = event.modifications.map(\.record)
-            .filter { $0.recordID.zoneID == file.zoneID && !($0 is CKShare) }
-        if file.mapping.defect == .keepsTokenOnly, records.count > 2 { return }
-        try await arrived(records)
-        let names = event.deletions.map(\.recordID).filter { $0.zoneID == file.zoneID }
-            .map(\.recordName)
+        var records: [String: [CKRecord]] = [:]
+        for record in event.modifications.map(\.record) {
+            guard let zone = zone(record.recordID.zoneID) else { continue }
+            records[zone, default: []].append(record)
+        }
+        for (zone, records) in records.sorted(by: { $0.key < $1.key }) {
+            if file.mapping.defect == .keepsTokenOnly, records.count > 2 { return }
+            try await fetched(records, zone)
+        }
+        var names: [String: [String]] = [:]
+        for id in event.deletions.map(\.recordID) {
+            guard let zone = zone(id.zoneID) else { continue }
+            names[zone, default: []].append(id.recordName)
+            state.withLock { $0.fetches[zone]?.hasDeletions = true }
+        }
         guard !names.isEmpty else { return }
         try await finishArrivals()
-        try await delete(names)
+        for (zone, names) in names.sorted(by: { $0.key < $1.key }) {
+            try await delete(names, zone)
+        }
     }
 
-    private func delete(_ names: [String]) async throws {
+    func fetched(_ records: [CKRecord], _ zone: String) async throws {
+        if !zone.isEmpty { try await fetched(shares: records.compactMap { $0 as? CKShare }, zone) }
+        try await arrived(records.filter { !($0 is CKShare) }, zone)
+    }
+
+    private func delete(_ names: [String], _ zone: String) async throws {
         guard !names.isEmpty, file.mapping.defect != .ignoresDeletions else { return }
         let changes = try await file.apply { database, mapping in
-            var applier = try ChangeApplier(database, mapping)
+            var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.delete(names)
             return applier.changes
         }
@@ -41,18 +59,60 @@ extension StoreDelegate {
     }
 
     /// Everything has come: what waited is tried again, and what did not come is looked for.
-    func endFetch(_ database: CKDatabase) async throws {
-        if state.withLock({ $0.sweeps }) {
-            try await sweep(database)
-            state.withLock { $0.sweeps = false }
+    func endFetch(_ zone: String, _ database: CKDatabase) async throws {
+        let fetch = state.withLock { $0.fetches.removeValue(forKey: zone) } ?? Fetch()
+        var sweeps = fetch.sweeps
+        if !sweeps { sweeps = try await lostEverything(fetch, zone, database) }
+        if !zone.isEmpty {
+            if fetch.hasNewShare { try await fetchAll(zone, database) }
+            if try await forgetLostShares(zone, database) { sweeps = true }
         }
+        if sweeps { try await sweep(zone, before: fetch.session, database) }
         let changes = try await file.apply { database, mapping in
-            var applier = try ChangeApplier(database, mapping)
+            var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.retryHidden()
             try applier.finishDeletions()
+            if !zone.isEmpty { try Place.updateWrites(database) }
             return applier.changes
         }
         took(changes)
+        try await fillLacking(database)
+    }
+
+    /// Downloads what rows lack that came later than their records.
+    func fillLacking(_ database: CKDatabase) async throws {
+        let isOwn = scope == .own
+        took(
+            try await file.fillLacking(
+                { $0.isEmpty == isOwn },
+                from: database,
+                limit: configuration.batchLimit
+            )
+        )
+    }
+
+    /// Whether the fetch may have gone over everything although no record says so: none came as it
+    /// was known, and one that did not come is gone.
+    private func lostEverything(
+        _ fetch: Fetch,
+        _ zone: String,
+        _ database: CKDatabase
+    ) async throws -> Bool {
+        guard !fetch.hasDeletions, file.mapping.defect != .ignoresDeletions else {
+            return false
+        }
+        let unseen = try await file.writer.read { database in
+            try String.fetchOne(
+                database,
+                sql: """
+                    SELECT name FROM cloudkit_record
+                    WHERE system IS NOT NULL AND session < ? AND zone = ? LIMIT 1
+                    """,
+                arguments: [fetch.session, zone]
+            )
+        }
+        guard let unseen else { return false }
+        return try await !missing([unseen], zone, database).isEmpty
     }
 
     /// Finds the records that are gone without a word.
@@ -60,29 +120,38 @@ extension StoreDelegate {
     /// A fetch from the beginning lists what there is, not what was deleted before it. Records that
     /// it did not mention are looked up by name, so that a fetch that only repeated a page deletes
     /// nothing.
-    private func sweep(_ database: CKDatabase) async throws {
+    private func sweep(
+        _ zone: String,
+        before session: Int64,
+        _ database: CKDatabase
+    ) async throws {
         guard file.mapping.defect != .skipsSweep else { return }
         let unseen = try await file.writer.read { database in
             try String.fetchAll(
                 database,
                 sql: """
                     SELECT name FROM cloudkit_record
-                    WHERE system IS NOT NULL AND session <> ? AND session <>
-                        (SELECT session FROM cloudkit_control) ORDER BY name
+                    WHERE system IS NOT NULL AND session < ? AND zone = ? ORDER BY name
                     """,
-                arguments: [KnownRecord.savedHere]
+                arguments: [session, zone]
             )
         }
         for start in stride(from: 0, to: unseen.count, by: configuration.batchLimit) {
             let names = Array(unseen[start..<min(start + configuration.batchLimit, unseen.count)])
-            try await delete(missing(names, database))
+            try await delete(missing(names, zone, database), zone)
         }
-        try await file.set("sweeps", false)
+        try await file.writer.write { try StoreFile.sweep(zone, false, $0) }
     }
 
     /// Those of some records that the server does not have.
-    private func missing(_ names: [String], _ database: CKDatabase) async throws -> [String] {
-        let ids = names.map { CKRecord.ID(recordName: $0, zoneID: file.zoneID) }
+    func missing(
+        _ names: [String],
+        _ zone: String,
+        _ database: CKDatabase
+    ) async throws -> [String] {
+        let ids = names.map {
+            CKRecord.ID(recordName: KnownRecord.recordName($0), zoneID: file.id(zone))
+        }
         var missing: [String] = []
         for (id, result) in try await database.records(for: ids, desiredKeys: []) {
             if case .failure(let error) = result, (error as? CKError)?.code == .unknownItem {

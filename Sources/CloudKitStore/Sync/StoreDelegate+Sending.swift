@@ -24,22 +24,10 @@ extension StoreDelegate {
         while try await mayAsk(engine) {
             // Before the outbox is read: a write that comes after it sets the hint again.
             engine.state.hasPendingUntrackedChanges = false
-            let (attempted, limit) = state.withLock { ($0.attempted, $0.batchLimit) }
-            let outgoing = try await file.writer.write { [file, folder] database in
-                var builder = try BatchBuilder(
-                    database,
-                    file.mapping,
-                    zoneID: file.zoneID,
-                    folder: folder
-                )
-                let batch = try builder.next(limit: limit, except: attempted)
-                if file.mapping.defect == .clearsWhenSending {
-                    for entry in batch.entries.values { try entry.clear(database) }
-                }
-                return batch
-            }
+            let (zone, outgoing) = try await next()
             guard !outgoing.isEmpty else { return nil }
             state.withLock { state in
+                state.zone = zone
                 state.attempted.formUnion(outgoing.entries.values.map(\.version))
                 state.entries = outgoing.entries
                 state.files = outgoing.saves.flatMap(\.files)
@@ -54,6 +42,23 @@ extension StoreDelegate {
             )
         }
         return nil
+    }
+
+    /// The next batch, of the first zone that has one.
+    private func next() async throws -> (zone: String, batch: OutgoingBatch) {
+        let (attempted, limit) = state.withLock { ($0.attempted, $0.batchLimit) }
+        return try await file.writer.write { [file, folder, scope] database in
+            let zones = scope == .own ? [""] : try StoreFile.sharedZones(database)
+            for zone in zones {
+                var builder = try BatchBuilder(database, file, zone: zone, folder: folder)
+                let batch = try builder.next(limit: limit, except: attempted)
+                if file.mapping.defect == .clearsWhenSending {
+                    for entry in batch.entries.values { try entry.clear(database) }
+                }
+                if !batch.isEmpty { return (zone, batch) }
+            }
+            return ("", OutgoingBatch())
+        }
     }
 
     /// Whether anything may be sent now.
@@ -72,9 +77,8 @@ extension StoreDelegate {
         _ database: CKDatabase
     ) async throws -> [CKRecord.ID] {
         guard !outgoing.deletions.isEmpty else { return [] }
-        let ids = outgoing.deletions.map {
-            CKRecord.ID(recordName: $0.name, zoneID: file.zoneID)
-        }
+        let zoneID = file.id(state.withLock { $0.zone })
+        let ids = outgoing.deletions.map { CKRecord.ID(recordName: $0.name, zoneID: zoneID) }
         if file.mapping.defect == .deletesBlindly { return ids }
         let found = try await database.records(for: ids, desiredKeys: [])
         var deletions: [CKRecord.ID] = []
@@ -101,11 +105,11 @@ extension StoreDelegate {
         _ event: CKSyncEngine.Event.SentRecordZoneChanges,
         _ engine: CKSyncEngine
     ) async throws {
-        let (entries, files) = state.withLock { ($0.entries, $0.files) }
+        let (zone, entries, files) = state.withLock { ($0.zone, $0.entries, $0.files) }
         let saved = event.savedRecords.map { RemoteRecord($0, file.mapping) }
         let count = entries.count
         let result = try await file.apply { database, mapping in
-            var answers = try Acknowledgements(database, mapping)
+            var answers = try Acknowledgements(database, mapping, zone: zone)
             for record in saved { try answers.accept(record) }
             try answers.adjustClock()
             for id in event.deletedRecordIDs {
@@ -139,13 +143,17 @@ extension StoreDelegate {
             // What nobody answered is tried again, as the engine does with its own list.
             let errors = event.failedRecordSaves.map(\.error) + event.failedRecordDeletes.values
             state.unanswered = errors.first(where: Acknowledgements.isUnanswered)
+            if result.needsFetch { state.needsFetch = true }
             if result.wasTooLarge { state.batchLimit = max(1, count / 2) }
         }
         progressed(by: event.savedRecords.count + event.deletedRecordIDs.count)
         for reason in result.setAside { configuration.onEvent(.setAside(reason: reason)) }
+        for key in result.takenBack {
+            configuration.onEvent(.takenBack(table: key.table, key: key.text))
+        }
         if result.isOverQuota { configuration.onEvent(.quotaExceeded) }
         if result.needsZone {
-            try await zoneDeleted(result.userDeletedZone ? .purged : nil, engine)
+            try await zoneDeleted(zone, result.userDeletedZone ? .purged : nil, engine)
         }
     }
 }

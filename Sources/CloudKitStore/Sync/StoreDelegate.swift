@@ -11,7 +11,8 @@ final class StoreDelegate: CKSyncEngineDelegate {
     struct State: Sendable {
         /// The versions that were sent in this round.
         var attempted: Set<Int64> = []
-        /// The entries of the batch under way, and its files.
+        /// The zone and the entries of the batch under way, and its files.
+        var zone = ""
         var entries: [String: OutboxEntry] = [:]
         var files: [URL] = []
         var batchLimit: Int
@@ -22,14 +23,38 @@ final class StoreDelegate: CKSyncEngineDelegate {
         var unanswered: CKError?
         /// What the file said against an event.
         var failure: (any Error)?
-        /// Whether the fetch under way saw records that were known, and so goes over everything.
-        var sweeps = false
+        /// The fetches under way by zone.
+        var fetches: [String: Fetch] = [:]
         var summary = SyncSummary()
         var progress: SyncProgress?
         /// What came and is not written yet.
         var arrivals = Arrivals()
     }
 
+    /// What a fetch of a zone found out about itself.
+    struct Fetch: Sendable {
+        /// Its number; records that it saw have this one or a later one.
+        var session: Int64 = 0
+        /// Whether it saw records that were known, and so goes over everything.
+        var sweeps = false
+        /// Whether it was told of deletions, which a fetch from the beginning need not be.
+        var hasDeletions = false
+        /// Whether it saw a share of a zone that was known by another, whose records may be old.
+        var hasNewShare = false
+    }
+
+    /// The databases that a store keeps up with.
+    enum Scope: Sendable {
+        /// The user's own zone.
+        case own
+        /// The zones that others share with the user.
+        case shared
+    }
+
+    /// The most records that the service takes in one request.
+    private static let serviceLimit = 200
+
+    let scope: Scope
     let file: StoreFile
     let configuration: CloudStore.Configuration
     let folder: URL
@@ -39,6 +64,7 @@ final class StoreDelegate: CKSyncEngineDelegate {
     let isPaused: @Sendable () -> Bool
 
     init(
+        scope: Scope,
         file: StoreFile,
         configuration: CloudStore.Configuration,
         folder: URL,
@@ -46,13 +72,16 @@ final class StoreDelegate: CKSyncEngineDelegate {
         publish: @escaping @Sendable ([RowChange]) -> Void,
         statusChanged: @escaping @Sendable () -> Void
     ) {
+        self.scope = scope
         self.file = file
         self.configuration = configuration
         self.folder = folder
         self.isPaused = isPaused
         self.publish = publish
         self.statusChanged = statusChanged
-        state = Mutex(State(batchLimit: configuration.batchLimit))
+        state = Mutex(
+            State(batchLimit: min(max(1, configuration.batchLimit), Self.serviceLimit))
+        )
     }
 
     var failure: (any Error)? { state.withLock { $0.failure } }
@@ -73,19 +102,22 @@ final class StoreDelegate: CKSyncEngineDelegate {
         default: try await finishArrivals()
         }
         switch event {
-        case .accountChange(let event): try await accountChanged(event.changeType, engine)
+        case .accountChange(let event) where scope == .own:
+            try await accountChanged(event.changeType, engine)
         case .fetchedDatabaseChanges(let event):
-            for deletion in event.deletions where deletion.zoneID == file.zoneID {
-                try await zoneDeleted(deletion.reason, engine)
+            for deletion in event.deletions {
+                guard let zone = zone(deletion.zoneID) else { continue }
+                try await zoneDeleted(zone, deletion.reason, engine)
             }
         case .sentDatabaseChanges(let event):
-            if event.savedZones.contains(where: { $0.zoneID == file.zoneID }) {
+            if event.savedZones.contains(where: { zone($0.zoneID)?.isEmpty ?? false }) {
                 try await file.set("zoneIsSaved", true)
             }
-        case .willFetchRecordZoneChanges(let event) where event.zoneID == file.zoneID:
-            try await beginFetch()
-        case .didFetchRecordZoneChanges(let event) where event.zoneID == file.zoneID:
-            if event.error == nil { try await endFetch(engine.database) }
+        case .willFetchRecordZoneChanges(let event):
+            if let zone = zone(event.zoneID) { try await beginFetch(zone) }
+        case .didFetchRecordZoneChanges(let event):
+            guard event.error == nil, let zone = zone(event.zoneID) else { return }
+            try await endFetch(zone, engine.database)
         case .willFetchChanges:
             progress(SyncProgress(direction: .receiving))
             configuration.onEvent(.started)
@@ -123,6 +155,12 @@ final class StoreDelegate: CKSyncEngineDelegate {
         var options = context.options
         if isPaused() || !configuration.isConnected() { options.scope = .zoneIDs([]) }
         return options
+    }
+
+    /// The name of a zone of this delegate's database; nil for one that is no store's.
+    func zone(_ id: CKRecordZone.ID) -> String? {
+        guard let zone = file.zone(id), zone.isEmpty == (scope == .own) else { return nil }
+        return zone
     }
 
     func took(_ changes: [RowChange]) {

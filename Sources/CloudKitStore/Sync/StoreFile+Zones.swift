@@ -12,7 +12,7 @@ extension StoreFile {
             case .deleteSynced:
                 let changes = try ControlTables.applying(database) {
                     var applier = try ChangeApplier(database, mapping)
-                    let known = try KnownRecord.fetchAll(database, where: "system IS NOT NULL")
+                    let known = try KnownRecord.fetchAll(database, where: "system IS NOT NULL AND zone = ''")
                     try applier.delete(known.map(\.name))
                     try applier.finishDeletions()
                     return applier.changes
@@ -36,7 +36,7 @@ extension StoreFile {
     /// Forgets all that the server said of records, but for fields and types that this version does
     /// not know.
     func forgetServer(_ database: Database) throws {
-        for record in try KnownRecord.fetchAll(database, where: "tbl IS NOT NULL") {
+        for record in try KnownRecord.fetchAll(database, where: "tbl IS NOT NULL AND zone = ''") {
             guard let table = catalog[record.key?.table ?? ""] else { continue }
             var known = record
             let base = try known.baseFields()

@@ -7,6 +7,7 @@ struct StoreFile: Sendable {
     /// What the control table says.
     struct Control: Sendable {
         var engine: Data?
+        var sharedEngine: Data?
         var account: String?
         var zoneIsSaved: Bool
         var blocked: Block?
@@ -34,6 +35,7 @@ struct StoreFile: Sendable {
             else { throw CloudStoreError(.unreadableFile, "The table cloudkit_control is empty") }
             return Control(
                 engine: row["engine"],
+                sharedEngine: row["sharedEngine"],
                 account: row["account"],
                 zoneIsSaved: row["zoneIsSaved"],
                 blocked: (row["blocked"] as String?).flatMap(Block.init),

@@ -46,6 +46,10 @@ public struct SyncedTable: Sendable {
     /// Whether the app gives out integer keys that mean the same row on every device.
     public var assignsIntegerKeys: Bool
 
+    /// The column that refers to the row that a row is shared with; nil for the first reference with
+    /// `ON DELETE CASCADE`, or else the first.
+    public var parent: String?
+
     /// Declares a table.
     ///
     /// - Parameters:
@@ -62,6 +66,8 @@ public struct SyncedTable: Sendable {
     ///   - assignsIntegerKeys: Whether the app gives out integer keys that mean the same row on
     ///     every device. SQLite's own numbering gives one number to different rows on different
     ///     devices, so it is refused otherwise.
+    ///   - parent: The column that refers to the row that a row is shared with; the first reference
+    ///     with `ON DELETE CASCADE`, or else the first, unless given.
     /// - Returns: The declaration.
     public static func table(
         _ name: String,
@@ -74,7 +80,8 @@ public struct SyncedTable: Sendable {
         localOnly: Set<String> = [],
         forms: [String: ColumnForm] = [:],
         fields: [String: String] = [:],
-        assignsIntegerKeys: Bool = false
+        assignsIntegerKeys: Bool = false,
+        parent: String? = nil
     ) -> SyncedTable {
         SyncedTable(
             name: name,
@@ -87,7 +94,8 @@ public struct SyncedTable: Sendable {
             localOnly: localOnly,
             forms: forms,
             fields: fields,
-            assignsIntegerKeys: assignsIntegerKeys
+            assignsIntegerKeys: assignsIntegerKeys,
+            parent: parent
         )
     }
 }

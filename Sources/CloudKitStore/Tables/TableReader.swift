@@ -72,6 +72,15 @@ struct TableReader {
             else { continue }
             columns[place].target = key.parent
         }
+        if let name = declaration.parent,
+            columns.first(where: { $0.name == name })?.target == nil
+        {
+            throw CloudStoreError(
+                .noSuchColumn,
+                "The column '\(name)' of the table '\(declaration.name)', which parent names, does "
+                    + "not refer to a row of a synced table; name one that does"
+            )
+        }
         return table.with(columns: columns, foreignKeys: synced)
     }
 

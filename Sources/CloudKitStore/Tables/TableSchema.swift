@@ -34,6 +34,16 @@ struct TableSchema: Sendable {
         return table
     }
 
+    /// The column that refers to the row that a row is shared with.
+    var parentColumn: TableColumn? {
+        if let name = declaration.parent { return column(name) }
+        let references = columns.filter { $0.target != nil }
+        let cascades = references.first { column in
+            foreignKeys.contains { $0.columns == [column.name] && $0.deletion == .cascade }
+        }
+        return cascades ?? references.first
+    }
+
     func column(_ name: String) -> TableColumn? { columns.first { $0.name == name } }
 
     func rule(ofField field: String) -> MergeRule {

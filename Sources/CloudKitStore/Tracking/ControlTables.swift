@@ -3,12 +3,13 @@ import GRDB
 /// The tables that the store keeps beside the app's, in the same file, under one prefix.
 enum ControlTables {
     /// The version of these tables; a file of a newer version is left alone.
-    static let version = 1
+    static let version = 2
 
     /// The wall clock in microseconds, or what a test says it is.
     static let now =
         "coalesce(wall, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) * 1000"
 
+    /// The tables as version 1 had them.
     private static let sql = """
         CREATE TABLE cloudkit_control (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -75,7 +76,39 @@ enum ControlTables {
         );
         """
 
-    /// Makes the tables where they are missing.
+    /// What makes each version of the one before it.
+    private static let upgrades = [
+        // 2: rows that are shared, and the zones that others share.
+        """
+        ALTER TABLE cloudkit_control ADD COLUMN sharedEngine BLOB;
+        ALTER TABLE cloudkit_record ADD COLUMN zone TEXT NOT NULL DEFAULT '';
+        ALTER TABLE cloudkit_record ADD COLUMN lacks INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX cloudkit_record_lacks ON cloudkit_record (lacks) WHERE lacks <> 0;
+        CREATE TABLE cloudkit_place (
+            tbl TEXT NOT NULL,
+            key TEXT NOT NULL,
+            zone TEXT NOT NULL,
+            name TEXT,
+            parent TEXT,
+            share TEXT,
+            writes INTEGER NOT NULL DEFAULT 1,
+            PRIMARY KEY (tbl, key)
+        ) WITHOUT ROWID;
+        CREATE INDEX cloudkit_place_parent ON cloudkit_place (zone, parent);
+        CREATE TABLE cloudkit_share (
+            zone TEXT NOT NULL,
+            name TEXT NOT NULL,
+            writes INTEGER NOT NULL,
+            PRIMARY KEY (zone, name)
+        ) WITHOUT ROWID;
+        CREATE TABLE cloudkit_zone (
+            zone TEXT PRIMARY KEY,
+            sweeps INTEGER NOT NULL DEFAULT 0
+        ) WITHOUT ROWID;
+        """
+    ]
+
+    /// Makes the tables where they are missing, and brings those of older versions up to this one.
     ///
     /// - Throws: A ``CloudStoreError`` when they are of a version that this code does not know.
     static func install(in database: Database, device: String) throws {
@@ -83,9 +116,9 @@ enum ControlTables {
             try database.execute(sql: sql)
             try database.execute(
                 sql: "INSERT INTO cloudkit_control (id, version, device) VALUES (1, ?, ?)",
-                arguments: [version, device]
+                arguments: [1, device]
             )
-            return
+            return try upgrade(database, from: 1)
         }
         let found = try Int.fetchOne(database, sql: "SELECT version FROM cloudkit_control")
         guard let found, found <= version else {
@@ -98,6 +131,16 @@ enum ControlTables {
         // A process that ended while it applied changes rolled its transaction back, so that the
         // flag is clear; a file that was edited by hand may say otherwise.
         try database.execute(sql: "UPDATE cloudkit_control SET applying = 0 WHERE applying <> 0")
+        try upgrade(database, from: found)
+    }
+
+    private static func upgrade(_ database: Database, from found: Int) throws {
+        guard found < version else { return }
+        for sql in upgrades[(found - 1)...] { try database.execute(sql: sql) }
+        try database.execute(
+            sql: "UPDATE cloudkit_control SET version = ?",
+            arguments: [version]
+        )
     }
 
     /// Runs a closure whose writes are the server's: the triggers let them pass.

@@ -36,10 +36,14 @@ struct Reconciliation {
         }
         for name in known.keys.sorted() where mapping.catalog[name] == nil {
             try TrackingTriggers.remove(from: name, in: database)
+            try SharingTriggers.remove(from: name, in: database)
             try database.execute(
                 sql: "DELETE FROM cloudkit_table WHERE name = ?",
                 arguments: [name]
             )
+        }
+        if try Place.exist(database) {
+            try SharingTriggers.install(mapping.catalog, in: database)
         }
         return changes + (try fillNewTypes())
     }
@@ -83,7 +87,7 @@ struct Reconciliation {
 
     /// Makes rows of records whose type was unknown.
     private func fillNewTypes() throws -> [RowChange] {
-        var applier = try ChangeApplier(database, mapping)
+        var changes: [RowChange] = []
         return try ControlTables.applying(database) {
             for table in mapping.catalog.tables {
                 let records = try KnownRecord.fetchAll(
@@ -94,11 +98,14 @@ struct Reconciliation {
                 for record in records where RowKey(recordName: record.name, table) != nil {
                     let remote = try RemoteRecord(kept: record)
                     try record.delete(database)
+                    var applier = try ChangeApplier(database, mapping, zone: record.zone)
                     try applier.apply([remote])
+                    changes += applier.changes
                 }
             }
+            var applier = try ChangeApplier(database, mapping)
             try applier.retryHidden()
-            return applier.changes
+            return changes + applier.changes
         }
     }
 

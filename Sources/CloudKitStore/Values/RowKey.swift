@@ -49,12 +49,18 @@ struct RowKey: Hashable, Sendable {
 
     /// The SQL that makes the text of a row that a trigger calls by a name.
     static func sql(_ table: TableSchema, of row: String) -> String {
-        let columns = table.keyColumns.map { column in
-            let value = "\(row).\(column.name.quoted)"
-            return isBytes(column) ? "hex(\(value))" : value
-        }
+        let columns = table.keyColumns.map { text("\(row).\($0.name.quoted)", $0) }
         return columns.count == 1
             ? "CAST(\(columns[0]) AS TEXT)" : "json_array(\(columns.joined(separator: ", ")))"
+    }
+
+    /// The SQL that makes the text of a key of one column from its value.
+    static func sql(of value: String, _ column: TableColumn) -> String {
+        "CAST(\(text(value, column)) AS TEXT)"
+    }
+
+    private static func text(_ sql: String, _ column: TableColumn) -> String {
+        isBytes(column) ? "hex(\(sql))" : sql
     }
 
     /// The components of the key, one for each column; nil for a text that is none.

@@ -189,23 +189,6 @@ struct InterruptionTests {
         }
     }
 
-    @Test("A row that breaks a rule of this table waits until nothing stands in its way")
-    func unique() async throws {
-        let schema = "CREATE TABLE word (id TEXT PRIMARY KEY NOT NULL, w TEXT UNIQUE)"
-        try await withTwoDevices(tables: [.table("word")], schema: schema) { phone, laptop, _ in
-            try await phone.run("INSERT INTO word VALUES ('p', 'same')")
-            try await laptop.run("INSERT INTO word VALUES ('l', 'same')")
-            try await phone.store.sync()
-            try await laptop.store.sync()
-            #expect(try await laptop.store.status.setAside.map(\.key) == ["p"])
-            try await laptop.run("UPDATE word SET w = 'other'")
-            try await settle(laptop, phone)
-            #expect(try await laptop.rows(["word"]) == phone.rows(["word"]))
-            #expect(try await laptop.rows(["word"]).count == 2)
-            #expect(try await laptop.store.status.isSettled)
-        }
-    }
-
     @Test("While the app says there is no connection, nothing is asked of the server")
     func paused() async throws {
         try await withScript { phone, _, transport, _ in

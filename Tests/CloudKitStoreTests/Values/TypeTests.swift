@@ -97,7 +97,7 @@ struct TypeTests {
             try await phone.run("INSERT INTO note (id, title) VALUES (?, 't')", [key])
             try await settle(phone, laptop)
             #expect(try await laptop.value("SELECT id FROM note") == key)
-            let id = try phone.store.recordID(of: key, in: "note")
+            let id = try await phone.store.recordID(of: key, in: "note")
             #expect(phone.store.row(behind: id)?.key == key)
         }
     }

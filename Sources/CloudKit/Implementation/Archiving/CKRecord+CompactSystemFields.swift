@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// System fields in a few bytes, for a program's own files: a keyed archive takes longer to make than
 /// the record took to arrive.

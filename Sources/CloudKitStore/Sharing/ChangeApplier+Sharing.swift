@@ -1,0 +1,187 @@
+import GRDB
+
+extension ChangeApplier {
+    /// Keeps where a record is, when it is shared.
+    func locate(_ remote: RemoteRecord, _ key: RowKey, isPending: Bool) throws {
+        let isShared = remote.parent != nil || remote.share != nil || !zone.isEmpty
+        guard isShared || hasPlaces else { return }
+        let before = try Place.fetch(database, key)
+        guard isShared else {
+            // A link that waits to be sent is news to the server.
+            if before != nil, !isPending { try Place.remove(database, key) }
+            return
+        }
+        if before == nil { try SharingTriggers.install(catalog, in: database) }
+        try Place(
+            zone: zone,
+            name: remote.name,
+            parent: remote.parent,
+            share: remote.share,
+            writes: before?.writes ?? zone.isEmpty
+        ).save(database, key)
+    }
+
+    /// Lets a row go on waiting to be linked with its parent, when another's edit came first.
+    func keepLink(_ key: RowKey, _ remote: RemoteRecord) throws {
+        guard hasPlaces, remote.parent == nil, remote.share == nil,
+            try Place.fetch(database, key) != nil
+        else { return }
+        let now = try StoreClock.tick(database)
+        try OutboxEntry(key: key, isDeleted: false, changed: [:], version: now).save(database)
+    }
+
+    /// Whether a record's row is another's already: two users gave one key to different rows.
+    func collides(_ known: KnownRecord?, _ key: RowKey, _ table: TableSchema) throws -> Bool {
+        guard hasPlaces || !zone.isEmpty else { return false }
+        if let known, known.system != nil { return known.zone != zone }
+        let place = try Place.fetch(database, key)
+        guard (place?.zone ?? "") != zone else { return false }
+        return try rows.row(key, table) != nil || OutboxEntry.fetch(database, key) != nil
+    }
+
+    /// Sets a record aside under a name of its own, until the row that has its key is gone.
+    func setAside(_ remote: RemoteRecord, _ table: TableSchema) throws {
+        var known = KnownRecord(
+            name: KnownRecord.name(remote.name, asideIn: zone),
+            key: nil,
+            type: remote.type,
+            zone: zone
+        )
+        known.tag = remote.tag
+        known.system = remote.system
+        known.session = session
+        known.problem =
+            "The record '\(remote.name)' of another user has the key of another row of the table '"
+            + "\(table.name)'; delete that row, or give it another key"
+        if case .success(let fields) = remote.fields { known.base = FieldCoding.data(fields) }
+        try known.save(database)
+    }
+
+    /// Makes rows of records that were set aside for their key, where it is free now.
+    mutating func retryAside() throws {
+        let aside = try KnownRecord.fetchAll(
+            database,
+            where: "problem IS NOT NULL AND tbl IS NULL AND instr(name, char(10)) > 0"
+        )
+        for known in aside {
+            guard let table = catalog.table(ofType: known.type),
+                let key = RowKey(recordName: known.recordName, table)
+            else { continue }
+            var applier = try ChangeApplier(database, mapping, zone: known.zone)
+            let other = try KnownRecord.fetch(database, name: known.recordName)
+            guard try !applier.collides(other, key, table) else { continue }
+            try known.delete(database)
+            try applier.apply([RemoteRecord(kept: known)])
+            for change in applier.changes {
+                note(change.kind, RowKey(table: change.table, text: change.key))
+            }
+        }
+    }
+
+    /// Does with the rows that wait for a deleted one what the schema would have done: the server
+    /// keeps a record for as long as others are linked to it.
+    func removeBelow(_ name: String) throws {
+        for known in try KnownRecord.fetchAll(
+            database,
+            where: "waiting = ?",
+            arguments: [name]
+        ) {
+            guard let key = known.key, let table = catalog[key.table] else { continue }
+            let cascades = table.foreignKeys.contains {
+                $0.columns == [table.parentColumn?.name] && $0.deletion == .cascade
+            }
+            let now = try StoreClock.tick(database)
+            try OutboxEntry(key: key, isDeleted: cascades, changed: [:], version: now)
+                .save(database)
+        }
+    }
+
+    // MARK: The end of a share
+
+    /// Lets go of all rows of the zone: this user has no part in them any more.
+    ///
+    /// Edits that were not sent are in the journal.
+    mutating func leaveZone() throws {
+        let keys = try Row.fetchAll(
+            database,
+            sql: "SELECT tbl, key FROM cloudkit_place WHERE zone = ?",
+            arguments: [zone]
+        ).map { RowKey(table: $0["tbl"], text: $0["key"]) }
+        for key in keys.sorted(by: {
+            (catalog.rank($1.table), $1.text) < (catalog.rank($0.table), $0.text)
+        }) { try letGo(key) }
+        for table in ["cloudkit_record", "cloudkit_share", "cloudkit_zone"] {
+            try database.execute(sql: "DELETE FROM \(table) WHERE zone = ?", arguments: [zone])
+        }
+        try retryAside()
+    }
+
+    /// Lets go of one row that is out of reach.
+    mutating func letGo(_ key: RowKey) throws {
+        guard let table = catalog[key.table] else { return }
+        let existing = try rows.row(key, table)
+        if let entry = try OutboxEntry.fetch(database, key) {
+            if let existing, !entry.isDeleted {
+                let fields = try mapping.fields(existing, table)
+                    .filter { entry.changed[$0.key] != nil }
+                if !fields.isEmpty {
+                    let lost = MergePlan.Overruled(fields: fields, side: .local, rule: "access")
+                    try journal.add([lost], key, kept: nil, at: clock.edit(entry.version))
+                }
+            }
+            try entry.clear(database)
+        }
+        if existing != nil {
+            try rows.delete(key, table)
+            note(.deleted, key)
+        }
+        if let name = try? key.recordName(table),
+            let known = try KnownRecord.fetch(database, name: name), known.zone == zone
+        {
+            try known.delete(database)
+        }
+        try Place.remove(database, key)
+    }
+
+    /// Takes back an edit that the user may not make: it goes into the journal, and the row is as
+    /// the server has it.
+    mutating func takeBack(_ known: KnownRecord, _ entry: OutboxEntry) throws {
+        let key = entry.key
+        guard let table = catalog[key.table] else { return }
+        guard known.system != nil else { return try letGo(key) }
+        let base = try known.baseFields()
+        let existing = try rows.row(key, table)
+        var lost: [String: StoreValue] = [:]
+        if let existing, !entry.isDeleted {
+            lost = try mapping.fields(existing, table).filter { entry.changed[$0.key] != nil }
+        }
+        let kept = base.filter { table.byField[$0.key] != nil }
+        let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: "access")
+        if entry.isDeleted || !lost.isEmpty {
+            try journal.add([overruled], key, kept: kept, at: clock.edit(entry.version))
+        }
+        try entry.clear(database)
+        if var place = try Place.fetch(database, key) {
+            place.writes = false
+            try place.save(database, key)
+        }
+        guard var candidate = try candidate(known.name) else { return }
+        for field in lost.keys where candidate.fields[field] == nil {
+            candidate.fields[field] = .null
+        }
+        try place([candidate])
+    }
+}
+
+extension KnownRecord {
+    /// The name under which a record is kept whose own name is another's.
+    static func name(_ name: String, asideIn zone: String) -> String { "\(zone)\n\(name)" }
+
+    /// The record's name on the server.
+    var recordName: String { Self.recordName(name) }
+
+    /// The name on the server of a record that is kept under a name.
+    static func recordName(_ name: String) -> String {
+        name.split(separator: "\n").last.map(String.init) ?? name
+    }
+}

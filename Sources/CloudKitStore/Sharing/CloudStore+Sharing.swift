@@ -1,0 +1,223 @@
+public import CloudKit
+import GRDB
+
+extension CloudStore {
+    /// How often a share is saved again that somebody else changed meanwhile.
+    private static let attempts = 5
+
+    /// Shares a row with all rows below it, or changes how it is shared.
+    ///
+    /// ```swift
+    /// let share = try await store.share(list.id, in: "list") { share in
+    ///     share[CKShare.SystemFieldKey.title] = "Shopping"
+    ///     share.publicPermission = .readWrite
+    /// }
+    /// print(share.url as Any)
+    /// ```
+    ///
+    /// Rows are below the row that the `parent` column of their table refers to, and so are those
+    /// that are put there later. Their records are linked to each other with the sync that this
+    /// call makes.
+    ///
+    /// - Parameters:
+    ///   - key: The row's key: the value as text, bytes in hexadecimal, several columns as a JSON
+    ///     array.
+    ///   - table: The table's name.
+    ///   - configure: Sets title, public permission and participants; runs again when somebody else
+    ///     changed the share meanwhile.
+    /// - Returns: The share, with its link.
+    /// - Throws: A ``CloudStoreError`` for a row that cannot be shared: one that another user owns,
+    ///   one that is shared with the row above it, or one that was never sent; a `CKError`, or an
+    ///   error of the database.
+    @discardableResult
+    public func share(
+        _ key: String,
+        in table: String,
+        configure: @Sendable (CKShare) -> Void = { _ in }
+    ) async throws -> CKShare {
+        try await sync()
+        let id = try await sharedID(key, table, owned: true)
+        for attempt in 1... {
+            let root = try await database.record(for: id)
+            let share: CKShare
+            var records: [CKRecord] = [root]
+            if let known = root.share {
+                guard let found = try await database.record(for: known.recordID) as? CKShare else {
+                    throw CKError(.unknownItem)
+                }
+                share = found
+                records = []
+            } else {
+                share = CKShare(rootRecord: root)
+            }
+            configure(share)
+            do {
+                let saved = try await save(records + [share])
+                try await note(RowKey(table: table, text: key), saved, share)
+                try await sync()
+                return saved.last as? CKShare ?? share
+            } catch let error as CKError where error.code == .serverRecordChanged {
+                guard attempt < Self.attempts else { throw error }
+            }
+        }
+        throw CKError(.internalError)
+    }
+
+    /// The share that a row is the top of, as the server has it; nil when there is none.
+    ///
+    /// - Throws: A ``CloudStoreError`` for a row that was never sent, a `CKError`, or an error of the
+    ///   database.
+    public func share(of key: String, in table: String) async throws -> CKShare? {
+        let id = try await sharedID(key, table)
+        let database = database(of: id)
+        guard let share = try await database.record(for: id).share else { return nil }
+        return try await database.record(for: share.recordID) as? CKShare
+    }
+
+    /// Ends the sharing of a row of the user's own: it stays here, and goes from the participants.
+    ///
+    /// - Throws: A ``CloudStoreError`` for a row that is not the top of a share of the user's own; a
+    ///   `CKError`, or an error of the database.
+    public func unshare(_ key: String, in table: String) async throws {
+        let id = try await sharedID(key, table, owned: true)
+        guard let share = try await database.record(for: id).share else {
+            throw CloudStoreError(
+                .notShared,
+                "The row '\(key)' of the table '\(table)' is not the top of a share"
+            )
+        }
+        try await database.deleteRecord(withID: share.recordID)
+        let rowKey = RowKey(table: table, text: key)
+        try await file.writer.write { database in
+            guard var place = try Place.fetch(database, rowKey) else { return }
+            place.share = nil
+            try place.save(database, rowKey)
+        }
+        try await sync()
+    }
+
+    /// Takes part in a share: its rows come here with the sync that this call makes.
+    ///
+    /// - Throws: A ``CloudStoreError`` when the configuration leaves out shared rows; a `CKError`, or
+    ///   an error of the database.
+    @discardableResult
+    public func accept(_ metadata: CKShare.Metadata) async throws -> SyncSummary {
+        guard configuration.includesSharedRows else {
+            throw CloudStoreError(
+                .notShared,
+                "The store leaves out what others share; set includesSharedRows in its configuration"
+            )
+        }
+        try await container.accept(metadata)
+        return try await sync()
+    }
+
+    /// Leaves the share of a row that another user owns: its rows go from here and stay there.
+    ///
+    /// Edits that were not sent are in the journal.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the row that is the top of the share.
+    ///   - table: The table's name.
+    /// - Throws: A ``CloudStoreError`` for a row that is not the top of another user's share; a
+    ///   `CKError`, or an error of the database.
+    public func leave(_ key: String, in table: String) async throws {
+        let rowKey = RowKey(table: table, text: key)
+        let place = try await file.writer.read { try Place.fetch($0, rowKey) }
+        guard let place, !place.zone.isEmpty, let share = place.share else {
+            throw CloudStoreError(
+                .notShared,
+                "The row '\(key)' of the table '\(table)' is not the top of another user's share"
+            )
+        }
+        try await container.sharedCloudDatabase.deleteRecord(
+            withID: CKRecord.ID(recordName: share, zoneID: file.id(place.zone))
+        )
+        try await sync()
+    }
+
+    /// Whether a row may be changed here: every row but those that others share read-only.
+    ///
+    /// - Throws: An error of the database.
+    public func mayWrite(_ key: String, in table: String) async throws -> Bool {
+        let rowKey = RowKey(table: table, text: key)
+        return try await file.writer.read { try Place.fetch($0, rowKey)?.writes } ?? true
+    }
+
+    // MARK: Parts
+
+    func database(of id: CKRecord.ID) -> CKDatabase {
+        id.zoneID == file.zoneID ? database : container.sharedCloudDatabase
+    }
+
+    /// The ID of the record of a row that the server has.
+    private func sharedID(
+        _ key: String,
+        _ table: String,
+        owned: Bool = false
+    ) async throws -> CKRecord.ID {
+        let id = try await recordID(of: key, in: table)
+        let rowKey = RowKey(table: table, text: key)
+        let (known, place) = try await file.writer.read { database in
+            (
+                try KnownRecord.fetch(database, name: id.recordName),
+                try Place.fetch(database, rowKey)
+            )
+        }
+        guard known?.system != nil else {
+            throw CloudStoreError(
+                .neverSent,
+                "The row '\(key)' of the table '\(table)' was never sent; sync first"
+            )
+        }
+        guard owned, let place else { return id }
+        if !place.zone.isEmpty {
+            throw CloudStoreError(
+                .notShared,
+                "The row '\(key)' of the table '\(table)' is another user's; only its owner can "
+                    + "share it"
+            )
+        }
+        if place.share == nil, place.parent != nil {
+            throw CloudStoreError(
+                .notShared,
+                "The row '\(key)' of the table '\(table)' is shared with the row above it; change "
+                    + "the share of that one"
+            )
+        }
+        return id
+    }
+
+    private func save(_ records: [CKRecord]) async throws -> [CKRecord] {
+        let (results, _) = try await database.modifyRecords(saving: records, deleting: [])
+        // Of one request all fail when one does; the reason is the one that is not about the others.
+        let failures = results.values.compactMap { result -> CKError? in
+            guard case .failure(let error) = result else { return nil }
+            return error as? CKError
+        }
+        if let error = failures.first(where: { $0.code != .batchRequestFailed }) ?? failures.first {
+            throw error
+        }
+        return try records.map { try results[$0.recordID]?.get() ?? $0 }
+    }
+
+    /// Notes that a row is shared; those below it follow when it is sent.
+    private func note(_ key: RowKey, _ saved: [CKRecord], _ share: CKShare) async throws {
+        let mapping = file.mapping
+        let root = saved.first { !($0 is CKShare) }.map { RemoteRecord($0, mapping) }
+        let name = share.recordID.recordName
+        try await file.apply { database, mapping in
+            if let root {
+                var applier = try ChangeApplier(database, mapping)
+                try applier.apply([root])
+            }
+            try SharingTriggers.install(mapping.catalog, in: database)
+            var place = try Place.fetch(database, key) ?? Place(zone: "", writes: true)
+            place.share = name
+            try place.save(database, key)
+            guard try OutboxEntry.fetch(database, key) == nil else { return }
+            let now = try StoreClock.tick(database)
+            try OutboxEntry(key: key, isDeleted: false, changed: [:], version: now).save(database)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import GRDB
+
+/// Where a row is that somebody shares: its zone, its place in the tree, and whether it may be
+/// changed here.
+///
+/// Rows that nobody shares have none. The triggers keep the places of new and moved rows, see
+/// ``SharingTriggers``; those of records come with them.
+struct Place {
+    /// The zone; empty for the user's own.
+    var zone: String
+    /// The record's name; nil for a row that was never sent.
+    var name: String?
+    /// The name of the record that the server has above it.
+    var parent: String?
+    /// The share, of a row that is the top of one.
+    var share: String?
+    var writes: Bool
+
+    static func fetch(_ database: Database, _ key: RowKey) throws -> Place? {
+        let statement = try database.cachedStatement(
+            sql: "SELECT * FROM cloudkit_place WHERE tbl = ? AND key = ?"
+        )
+        return try Row.fetchOne(statement, arguments: [key.table, key.text]).map {
+            Place(
+                zone: $0["zone"],
+                name: $0["name"],
+                parent: $0["parent"],
+                share: $0["share"],
+                writes: $0["writes"]
+            )
+        }
+    }
+
+    /// Whether anything in the file is shared.
+    static func exist(_ database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM cloudkit_place)")
+        ) ?? false
+    }
+
+    func save(_ database: Database, _ key: RowKey) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO cloudkit_place (tbl, key, zone, name, parent, share, writes)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """
+        )
+        try statement.execute(
+            arguments: [key.table, key.text, zone, name, parent, share, writes]
+        )
+    }
+
+    /// Forgets the place of a row that is gone, unless it was inserted again since.
+    static func remove(_ database: Database, _ key: RowKey) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                DELETE FROM cloudkit_place WHERE tbl = ?1 AND key = ?2 AND NOT EXISTS
+                    (SELECT 1 FROM cloudkit_outbox WHERE tbl = ?1 AND key = ?2 AND deleted = 0)
+                """
+        )
+        try statement.execute(arguments: [key.table, key.text])
+    }
+
+    /// Learns from what the shares say which rows of others may be changed here.
+    static func updateWrites(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                WITH RECURSIVE open (zone, name, writes) AS (
+                    SELECT p.zone, p.name, s.writes FROM cloudkit_place p JOIN cloudkit_share s
+                        ON s.zone = p.zone AND (s.name = p.share OR s.name = 'cloudkit.zoneshare')
+                        WHERE p.zone <> ''
+                    UNION
+                    SELECT p.zone, p.name, o.writes FROM open o JOIN cloudkit_place p
+                        ON p.zone = o.zone AND p.parent = o.name
+                )
+                UPDATE cloudkit_place SET writes = best.writes
+                FROM (SELECT zone, name, max(writes) AS writes FROM open GROUP BY zone, name) best
+                WHERE best.zone = cloudkit_place.zone AND best.name = cloudkit_place.name
+                    AND cloudkit_place.writes <> best.writes
+                """
+        )
+        // A row that was never sent is as its parent is, which its trigger saw.
+    }
+}

@@ -1,0 +1,178 @@
+import GRDB
+
+/// The triggers that say where new and moved rows belong, and refuse what a share does not allow,
+/// at the write.
+///
+/// They are in a file as soon as something in it is shared, so that others pay nothing.
+struct SharingTriggers {
+    private let table: TableSchema
+    private let catalog: TableCatalog
+
+    /// Installs the triggers of all tables where they are missing or different.
+    static func install(_ catalog: TableCatalog, in database: Database) throws {
+        for table in catalog.tables {
+            try SharingTriggers(table: table, catalog: catalog).install(in: database)
+        }
+    }
+
+    /// Removes the triggers of a table that is not synced any more.
+    static func remove(from table: String, in database: Database) throws {
+        for kind in Kind.allCases {
+            let name = "cloudkit_share_\(kind.rawValue)_\(table)"
+            try database.execute(sql: "DROP TRIGGER IF EXISTS \(name.quoted)")
+        }
+    }
+
+    private enum Kind: String, CaseIterable {
+        case mayInsert
+        case mayUpdate
+        case mayMove
+        case mayDelete
+        case inserted
+        case moved
+    }
+
+    private func install(in database: Database) throws {
+        for kind in Kind.allCases {
+            let name = "cloudkit_share_\(kind.rawValue)_\(table.name)"
+            let sql = body(kind).map { event, condition, body in
+                """
+                CREATE TRIGGER \(name.quoted) \(event) ON \(table.name.quoted)
+                WHEN (SELECT applying FROM cloudkit_control) = 0 AND \(condition) BEGIN
+                    \(body)
+                END
+                """
+            }
+            let found = try String.fetchOne(
+                database,
+                sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?",
+                arguments: [name]
+            )
+            guard found != sql else { continue }
+            try database.execute(sql: "DROP TRIGGER IF EXISTS \(name.quoted)")
+            if let sql { try database.execute(sql: sql) }
+        }
+    }
+
+    private func body(_ kind: Kind) -> (event: String, condition: String, body: String)? {
+        let columns = table.columns.map(\.name.quoted).joined(separator: ", ")
+        switch kind {
+        case .mayInsert:
+            let checks = [parentWrites] + references.map { leaves($0, place("zone", above("NEW"))) }
+            let body = checks.compactMap(\.self).joined(separator: "\n    ")
+            return body.isEmpty ? nil : ("BEFORE INSERT", "true", body)
+        case .mayUpdate:
+            let changes = table.columns.map { differs($0) }.joined(separator: " OR ")
+            return ("BEFORE UPDATE OF \(columns)", "(\(changes))", refuse("changed"))
+        case .mayMove:
+            guard !references.isEmpty else { return nil }
+            let zone = place("zone", (table, RowKey.sql(table, of: "OLD")))
+            let body = references.map { leaves($0, zone, if: differs($0)) } + [parentWrites]
+            let names = references.map(\.name.quoted).joined(separator: ", ")
+            return (
+                "BEFORE UPDATE OF \(names)", "true",
+                body.compactMap(\.self).joined(separator: "\n    ")
+            )
+        case .mayDelete: return ("BEFORE DELETE", "true", refuse("deleted"))
+        case .inserted:
+            guard let inherit else { return nil }
+            return ("AFTER INSERT", "true", inherit)
+        case .moved:
+            guard let inherit, let parent = table.parentColumn else { return nil }
+            let keys = table.keyColumns.map(\.name.quoted) + [parent.name.quoted]
+            // A row that leaves the tree is shared no more.
+            let leave = """
+                DELETE FROM cloudkit_place WHERE tbl = \(table.name.literal)
+                        AND key = \(RowKey.sql(table, of: "NEW")) AND zone = '' AND share IS NULL
+                        AND NOT EXISTS (\(select("1", above("NEW"))));
+                """
+            return (
+                "AFTER UPDATE OF \(keys.joined(separator: ", "))", "true",
+                inherit + "\n    " + leave
+            )
+        }
+    }
+
+    // MARK: SQL
+
+    /// The columns that refer to rows of synced tables.
+    private var references: [TableColumn] { table.columns.filter { $0.target != nil } }
+
+    private typealias Target = (table: TableSchema, key: String)
+
+    /// The row that a column of a row refers to.
+    private func target(_ column: TableColumn, _ row: String) -> Target? {
+        guard let name = column.target, let target = catalog[name],
+            let key = target.keyColumns.first
+        else { return nil }
+        return (target, RowKey.sql(of: "\(row).\(column.name.quoted)", key))
+    }
+
+    /// The row that a row is shared with.
+    private func above(_ row: String) -> Target? {
+        table.parentColumn.flatMap { target($0, row) }
+    }
+
+    private func select(_ what: String, _ target: Target?) -> String {
+        guard let target else { return "SELECT NULL WHERE false" }
+        return "SELECT \(what) FROM cloudkit_place WHERE tbl = \(target.table.name.literal) "
+            + "AND key = \(target.key)"
+    }
+
+    private func place(_ column: String, _ target: Target?) -> String {
+        "(\(select(column, target)))"
+    }
+
+    private func differs(_ column: TableColumn) -> String {
+        "OLD.\(column.name.quoted) IS NOT NEW.\(column.name.quoted) COLLATE BINARY"
+    }
+
+    /// A message of a trigger is a literal: SQLite knew no other before version 3.47.
+    private func raise(_ message: String) -> String {
+        "RAISE(ABORT, \("CloudKitStore: \(message)".literal))"
+    }
+
+    private func refuse(_ verb: String) -> String {
+        let message =
+            "the row of the table '\(table.name)' cannot be \(verb): its owner shares it read-only; "
+            + "ask the owner for the right to change it, or change a copy with another key"
+        let place = place("writes", (table, RowKey.sql(table, of: "OLD")))
+        return "SELECT \(raise(message)) WHERE \(place) = 0;"
+    }
+
+    private var parentWrites: String? {
+        guard let above = above("NEW") else { return nil }
+        let message =
+            "a row of the table '\(table.name)' cannot be below a row of the table '"
+            + "\(above.table.name)' that its owner shares read-only; ask the owner for the right to "
+            + "change it, or put the row elsewhere"
+        return "SELECT \(raise(message)) WHERE \(place("writes", above)) = 0;"
+    }
+
+    /// Refuses a reference to a row of another zone than a row's own.
+    private func leaves(
+        _ column: TableColumn,
+        _ zone: String,
+        if condition: String = "true"
+    ) -> String? {
+        guard let target = target(column, "NEW") else { return nil }
+        let message =
+            "the column '\(column.name)' of a row of the table '\(table.name)' cannot refer to a row "
+            + "of the table '\(target.table.name)' that another user owns, or the other way round; "
+            + "make a new row below the one that is shared"
+        return "SELECT \(raise(message)) WHERE NEW.\(column.name.quoted) IS NOT NULL "
+            + "AND coalesce(\(place("zone", target)), '') <> coalesce(\(zone), '') "
+            + "AND (\(condition));"
+    }
+
+    /// Puts a row where its parent is.
+    private var inherit: String? {
+        guard let above = above("NEW") else { return nil }
+        return """
+            INSERT OR IGNORE INTO cloudkit_place (tbl, key, zone, writes)
+                    SELECT \(table.name.literal), \(RowKey.sql(table, of: "NEW")), zone, writes
+                    FROM cloudkit_place WHERE tbl = \(above.table.name.literal)
+                        AND key = \(above.key);
+            """
+    }
+}

@@ -1,0 +1,53 @@
+import CloudKit
+import GRDB
+
+extension StoreFile {
+    /// The zone of an ID as the file names it: empty for the user's own, owner and name for one that
+    /// another user shares; nil for zones that are no store's.
+    func zone(_ id: CKRecordZone.ID) -> String? {
+        if id == zoneID { return "" }
+        guard id.zoneName == zoneID.zoneName, id.ownerName != zoneID.ownerName else { return nil }
+        return "\(id.ownerName)/\(id.zoneName)"
+    }
+
+    /// The ID of a zone.
+    func id(_ zone: String) -> CKRecordZone.ID {
+        guard let end = zone.firstIndex(of: "/") else { return zoneID }
+        return CKRecordZone.ID(
+            zoneName: String(zone[zone.index(after: end)...]),
+            ownerName: String(zone[..<end])
+        )
+    }
+
+    /// The zone that a row is in.
+    static func zone(_ database: Database, of key: RowKey) throws -> String {
+        try Place.fetch(database, key)?.zone ?? ""
+    }
+
+    /// The zones that others share and rows here are in.
+    static func sharedZones(_ database: Database) throws -> [String] {
+        try String.fetchAll(
+            database,
+            sql: "SELECT DISTINCT zone FROM cloudkit_place WHERE zone <> '' ORDER BY zone"
+        )
+    }
+
+    /// Notes whether a zone's records are to be looked for, or have been.
+    static func sweep(_ zone: String, _ sweeps: Bool, _ database: Database) throws {
+        try database.execute(
+            sql: zone.isEmpty
+                ? "UPDATE cloudkit_control SET sweeps = ?2"
+                : "INSERT OR REPLACE INTO cloudkit_zone (zone, sweeps) VALUES (?1, ?2)",
+            arguments: [zone, sweeps]
+        )
+    }
+
+    /// Lets go of a zone that is not shared any more.
+    func leave(_ zone: String) async throws -> [RowChange] {
+        try await apply { database, mapping in
+            var applier = try ChangeApplier(database, mapping, zone: zone)
+            try applier.leaveZone()
+            return applier.changes
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import CloudKit
+import Foundation
+import GRDB
+
+extension StoreFile {
+    /// Downloads what rows lack that had to wait for others, and so came without their assets.
+    func fillLacking(
+        _ isIncluded: (_ zone: String) -> Bool,
+        from source: CKDatabase,
+        limit: Int
+    ) async throws -> [RowChange] {
+        let lacking = try await writer.read { database in
+            try KnownRecord.fetchAll(database, where: "lacks <> 0")
+        }
+        guard !lacking.isEmpty else { return [] }
+        var changes: [RowChange] = []
+        for (zone, records) in Dictionary(grouping: lacking, by: \.zone) where isIncluded(zone) {
+            for (table, records) in Dictionary(grouping: records, by: { $0.key?.table ?? "" }) {
+                guard let schema = catalog[table] else { continue }
+                let names = records.map(\.name).sorted()
+                changes += try await download(
+                    names,
+                    zone,
+                    schema.columns.filter { $0.download == .withRow },
+                    schema,
+                    from: source,
+                    limit: limit
+                )
+                try await writer.write { database in
+                    for name in names {
+                        try database.execute(
+                            sql: "UPDATE cloudkit_record SET lacks = 0 WHERE name = ?",
+                            arguments: [name]
+                        )
+                    }
+                }
+            }
+        }
+        return changes
+    }
+
+    /// Downloads the assets of records into their rows' columns where these are empty.
+    func download(
+        _ names: [String],
+        _ zone: String,
+        _ columns: [TableColumn],
+        _ schema: TableSchema,
+        from source: CKDatabase,
+        limit: Int
+    ) async throws -> [RowChange] {
+        let fields = columns.map(\.field)
+        var changes: [RowChange] = []
+        for start in stride(from: 0, to: names.count, by: limit) {
+            let part = names[start..<min(start + limit, names.count)]
+            let ids = part.map { CKRecord.ID(recordName: $0, zoneID: id(zone)) }
+            let found = try await source.records(for: ids, desiredKeys: fields)
+            let records = try ids.compactMap { id -> RemoteRecord? in
+                switch found[id] {
+                case .success(let record): return RemoteRecord(record, mapping)
+                case .failure(let error as CKError) where error.code == .unknownItem: return nil
+                case .failure(let error): throw error
+                case nil: return nil
+                }
+            }
+            changes += try await apply { database, mapping in
+                try Self.fill(records, schema, RowStore(database: database, mapping: mapping))
+            }
+        }
+        return changes
+    }
+
+    /// Writes downloaded bytes where the column is still empty and the asset still the one that the
+    /// row had.
+    private static func fill(
+        _ records: [RemoteRecord],
+        _ table: TableSchema,
+        _ rows: RowStore
+    ) throws -> [RowChange] {
+        var changes: [RowChange] = []
+        for record in records {
+            guard let known = try KnownRecord.fetch(rows.database, name: record.name),
+                let key = known.key, let row = try rows.row(key, table)
+            else { continue }
+            let (base, fields) = (try known.baseFields(), try record.fields.get())
+            let entry = try OutboxEntry.fetch(rows.database, key)
+            var hasChanged = false
+            for (field, file) in record.files.sorted(by: { $0.key < $1.key }) {
+                guard let column = table.byField[field], entry?.changed[field] == nil,
+                    (row[column.name] as DatabaseValue).isNull, base[field] == fields[field]
+                else { continue }
+                try rows.database.execute(
+                    sql: "UPDATE \(table.name.quoted) SET \(column.name.quoted) = ? WHERE "
+                        + table.sql.condition,
+                    arguments: StatementArguments(
+                        [try Data(contentsOf: file).databaseValue] + (key.values(table) ?? [])
+                    )
+                )
+                hasChanged = true
+            }
+            if hasChanged { changes.append(RowChange(.updated, key)) }
+        }
+        return changes
+    }
+}

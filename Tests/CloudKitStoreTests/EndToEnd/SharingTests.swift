@@ -1,0 +1,352 @@
+import CloudKit
+import CloudKitStore
+import CloudKitTesting
+import GRDB
+import Support
+import Synchronization
+import Testing
+
+@Suite("Rows are shared with their trees", .timeLimit(.minutes(10)))
+struct SharingTests {
+    static var configuration: CloudStore.Configuration {
+        var configuration = Device.configuration
+        configuration.includesSharedRows = true
+        return configuration
+    }
+
+    /// What a store's events were.
+    final class Events: Sendable {
+        private let names = Mutex<[String]>([])
+
+        func add(_ event: StoreEvent) {
+            switch event {
+            case .shareEnded: names.withLock { $0.append("shareEnded") }
+            case .takenBack(let table, let key):
+                names.withLock { $0.append("takenBack \(table) \(key)") }
+            default: break
+            }
+        }
+
+        var all: [String] { names.withLock(\.self) }
+    }
+
+    /// Ada, who shares, Bob, who may write, and Cleo, who may read.
+    struct Friends: Sendable {
+        var cloud: Cloud
+        var (ada, bob, cleo): (Device, Device, Device)
+        var users: [TestCloud.User]
+        var events = Events()
+
+        init(_ cloud: Cloud) async throws {
+            self.cloud = cloud
+            users = [
+                try await cloud.addUser("Ada"), try await cloud.addUser("Bob"),
+                try await cloud.addUser("Cleo"),
+            ]
+            var configuration = SharingTests.configuration
+            let events = events
+            configuration.onEvent = { events.add($0) }
+            ada = try await Device(cloud, users[0], configuration: SharingTests.configuration)
+            bob = try await Device(cloud, users[1], configuration: configuration)
+            cleo = try await Device(cloud, users[2], configuration: configuration)
+        }
+
+        /// Ada's folder with a folder and a note in it, and a note beside it that is hers.
+        func fill() async throws {
+            try await ada.run(
+                """
+                INSERT INTO folder VALUES ('trip', 'Trip', NULL), ('sub', 'Sub', 'trip');
+                INSERT INTO note (id, title, folder) VALUES ('n', 'Tent', 'sub'), ('x', 'Mine', NULL);
+                """
+            )
+            try await ada.store.sync()
+        }
+
+        /// Shares a folder with Bob and Cleo, as their permissions are to be.
+        @discardableResult
+        func share(
+            _ folder: String = "trip",
+            bob: CKShare.ParticipantPermission? = .readWrite,
+            cleo: CKShare.ParticipantPermission? = .readOnly
+        ) async throws -> CKShare {
+            var invited: [CKShare.Participant] = []
+            for (user, permission) in zip(users.dropFirst(), [bob, cleo]) {
+                guard let permission else { continue }
+                let participant = try await ada.container.shareParticipant(
+                    forUserRecordID: CKRecord.ID(recordName: user.recordName)
+                )
+                participant.permission = permission
+                invited.append(participant)
+            }
+            let participants = invited
+            return try await ada.store.share(folder, in: "folder") { share in
+                for other in share.participants where other.role != .owner {
+                    share.removeParticipant(other)
+                }
+                for participant in participants { share.addParticipant(participant) }
+            }
+        }
+
+        func accept(_ share: CKShare, _ devices: Device...) async throws {
+            for device in devices {
+                let url = try #require(share.url)
+                try await device.store.accept(device.container.shareMetadata(for: url))
+            }
+        }
+
+        /// Shares the folder, and lets both in.
+        func begin() async throws {
+            try await fill()
+            try await accept(share(), bob, cleo)
+        }
+    }
+
+    private func withFriends(_ body: @Sendable (Friends) async throws -> Void) async throws {
+        try await CloudFixture.inProcess.run { cloud in try await body(Friends(cloud)) }
+    }
+
+    private static let ids = "SELECT group_concat(id) FROM (SELECT id FROM note ORDER BY id)"
+
+    /// The message of the error that a write must end with.
+    private func refusal(_ device: Device, _ sql: String) async throws -> String {
+        let error = try await #require(throws: DatabaseError.self) { try await device.run(sql) }
+        #expect(error.resultCode == .SQLITE_CONSTRAINT)
+        return error.message ?? ""
+    }
+
+    @Test("A row is shared with its tree, and edits and new rows go both ways")
+    func bothWays() async throws {
+        try await withFriends { friends in
+            let (ada, bob, cleo) = (friends.ada, friends.bob, friends.cleo)
+            try await friends.begin()
+            #expect(try await bob.value(Self.ids) == "n")
+            #expect(try await bob.value("SELECT group_concat(id) FROM folder") == "sub,trip")
+            try await bob.run("UPDATE note SET title = 'Big tent' WHERE id = 'n'")
+            try await bob.run("INSERT INTO note (id, title, folder) VALUES ('m', 'Rope', 'sub')")
+            try await bob.run("INSERT INTO note (id, title) VALUES ('b', 'Only Bob''s')")
+            try await settle(bob, ada, cleo)
+            #expect(try await ada.value(Self.ids) == "m,n,x")
+            #expect(try await ada.value("SELECT title FROM note WHERE id = 'n'") == "Big tent")
+            #expect(try await cleo.value(Self.ids) == "m,n")
+            let record = try await ada.cloud.record(for: Device.id("note:m"))
+            #expect(record.parent?.recordID.recordName == "folder:sub")
+            // A tree that comes into the shared one, children first.
+            try await ada.run("INSERT INTO folder VALUES ('new', 'New', NULL)")
+            try await ada.run("INSERT INTO note (id, title, folder) VALUES ('o', 'Map', 'new')")
+            try await ada.store.sync()
+            try await ada.run("UPDATE folder SET parent = 'sub' WHERE id = 'new'")
+            try await settle(ada, bob, cleo)
+            #expect(try await bob.value(Self.ids) == "b,m,n,o")
+            try await bob.run("DELETE FROM folder WHERE id = 'new'")
+            try await settle(bob, ada, cleo)
+            #expect(try await ada.value("SELECT count(*) FROM folder") == "2")
+            for device in [ada, bob, cleo] {
+                #expect(try await device.store.verify().differences.isEmpty)
+                try await device.store.settled()
+            }
+        }
+    }
+
+    @Test("What may only be read is refused at the write, raw SQL too, and the owner's edits come")
+    func readOnly() async throws {
+        try await withFriends { friends in
+            let (ada, cleo) = (friends.ada, friends.cleo)
+            try await friends.begin()
+            for sql in [
+                "UPDATE note SET title = 'No' WHERE id = 'n'", "DELETE FROM note WHERE id = 'n'",
+                "DELETE FROM folder WHERE id = 'trip'",
+            ] {
+                let message = try await refusal(cleo, sql)
+                #expect(message.contains(sql.contains("note") ? "'note'" : "'folder'"))
+                #expect(message.contains("read-only; ask the owner"))
+            }
+            let message = try await refusal(
+                cleo,
+                "INSERT INTO note (id, folder) VALUES ('c', 'trip')"
+            )
+            #expect(message.contains("'note' cannot be below a row of the table 'folder'"))
+            #expect(try await !cleo.store.mayWrite("n", in: "note"))
+            #expect(try await friends.bob.store.mayWrite("n", in: "note"))
+            try await cleo.run("UPDATE note SET draft = 'local only' WHERE id = 'n'")
+            try await cleo.run("INSERT INTO note (id, title) VALUES ('c', 'Cleo''s own')")
+            try await ada.run("UPDATE note SET title = 'Hut' WHERE id = 'n'")
+            try await settle(ada, cleo)
+            #expect(try await cleo.value("SELECT title FROM note WHERE id = 'n'") == "Hut")
+            // What goes with a deleted row goes here too, although it may only be read.
+            try await ada.run("DELETE FROM folder WHERE id = 'trip'")
+            try await settle(ada, cleo)
+            #expect(try await cleo.value("SELECT count(*) FROM folder") == "0")
+            try await cleo.store.settled()
+        }
+    }
+
+    @Test("A permission that changes is followed; an edit that comes too late is in the journal")
+    func permission() async throws {
+        try await withFriends { friends in
+            let (ada, cleo) = (friends.ada, friends.cleo)
+            try await friends.begin()
+            try await friends.share(cleo: .readWrite)
+            try await cleo.store.sync()
+            try await cleo.run("UPDATE note SET title = 'Cleo''s' WHERE id = 'n'")
+            try await settle(cleo, ada)
+            #expect(try await ada.value("SELECT title FROM note WHERE id = 'n'") == "Cleo's")
+            try await friends.share(cleo: .readOnly)
+            try await cleo.run("UPDATE note SET title = 'Late' WHERE id = 'n'")
+            try await cleo.run("INSERT INTO note (id, folder) VALUES ('late', 'sub')")
+            try await settle(cleo, ada)
+            #expect(try await cleo.value("SELECT title FROM note WHERE id = 'n'") == "Cleo's")
+            #expect(try await cleo.value(Self.ids) == "n")
+            let journal = try await cleo.store.journal()
+            #expect(journal.map(\.rule) == ["access", "access"])
+            #expect(journal.first?.lost == ["title": .text("Late")])
+            #expect(
+                Set(friends.events.all) == ["takenBack note n", "takenBack note late"]
+            )
+            _ = try await refusal(cleo, "UPDATE note SET title = 'Again' WHERE id = 'n'")
+            try await cleo.store.settled()
+        }
+    }
+
+    @Test("Who is let in no more loses the rows; edits that were not sent are in the journal")
+    func revoked() async throws {
+        try await withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await friends.begin()
+            try await bob.run("INSERT INTO note (id, title) VALUES ('b', 'Bob''s')")
+            try await bob.store.sync()
+            try await bob.run("UPDATE note SET title = 'Unsent' WHERE id = 'n'")
+            try await friends.share(bob: nil)
+            try await settle(bob, ada)
+            #expect(try await bob.value(Self.ids) == "b")
+            #expect(try await bob.value("SELECT count(*) FROM folder") == "0")
+            let journal = try await bob.store.journal()
+            #expect(journal.map(\.lost) == [["title": .text("Unsent")]])
+            #expect(friends.events.all == ["shareEnded"])
+            #expect(try await ada.value(Self.ids) == "n,x")
+            try await bob.store.settled()
+            // And in again.
+            try await friends.accept(friends.share(), bob)
+            #expect(try await bob.value(Self.ids) == "b,n")
+        }
+    }
+
+    @Test("Who leaves a share keeps nothing of it, and the owner keeps everything")
+    func leave() async throws {
+        try await withFriends { friends in
+            let (ada, bob, cleo) = (friends.ada, friends.bob, friends.cleo)
+            try await friends.begin()
+            try await bob.store.leave("trip", in: "folder")
+            #expect(try await bob.rows().isEmpty)
+            await #expect(throws: CloudStoreError.self) {
+                try await bob.store.leave("trip", in: "folder")
+            }
+            try await ada.store.unshare("trip", in: "folder")
+            try await settle(ada, cleo)
+            #expect(try await cleo.rows().isEmpty)
+            #expect(try await ada.rows().count == 4)
+            #expect(try await ada.store.share(of: "trip", in: "folder") == nil)
+            try await ada.store.settled()
+        }
+    }
+
+    @Test("Two shares of one zone come and go each by itself")
+    func twoShares() async throws {
+        try await withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await friends.begin()
+            try await ada.run("INSERT INTO folder VALUES ('work', 'Work', NULL)")
+            try await ada.run("INSERT INTO note (id, folder) VALUES ('w', 'work')")
+            try await ada.store.sync()
+            let second = try await friends.share("work", bob: .readOnly, cleo: nil)
+            // The tree is older than what is fetched after the second share is accepted.
+            try await bob.store.sync()
+            try await friends.accept(second, bob)
+            #expect(try await bob.value(Self.ids) == "n,w")
+            #expect(try await !bob.store.mayWrite("w", in: "note"))
+            #expect(try await bob.store.mayWrite("n", in: "note"))
+            try await friends.share("work", bob: nil, cleo: nil)
+            try await bob.store.sync()
+            #expect(try await bob.value(Self.ids) == "n")
+            #expect(try await bob.value("SELECT count(*) FROM folder") == "2")
+        }
+    }
+
+    @Test("Rows of two users do not refer to each other, and a key that both use is set aside")
+    func zonesApart() async throws {
+        try await withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await bob.run("INSERT INTO folder VALUES ('own', 'Bob''s', NULL)")
+            try await bob.run("INSERT INTO note (id, title) VALUES ('n', 'Bob''s n')")
+            try await bob.store.sync()
+            try await friends.begin()
+            #expect(try await bob.value("SELECT title FROM note WHERE id = 'n'") == "Bob's n")
+            let reasons = try await bob.store.status.setAside.map(\.reason)
+            #expect(reasons.count == 1 && reasons[0].contains("has the key of another row"))
+            for sql in [
+                "UPDATE note SET folder = 'trip' WHERE id = 'n'",
+                "UPDATE folder SET parent = 'own' WHERE id = 'sub'",
+            ] {
+                #expect(try await refusal(bob, sql).contains("that another user owns"))
+            }
+            try await ada.run("UPDATE note SET title = 'Tarp' WHERE id = 'n'")
+            try await settle(ada, bob)
+            #expect(try await bob.value("SELECT title FROM note WHERE id = 'n'") == "Bob's n")
+            try await bob.run("DELETE FROM note WHERE id = 'n'")
+            try await settle(bob)
+            #expect(try await bob.value("SELECT title FROM note WHERE id = 'n'") == "Tarp")
+            try await bob.store.settled()
+        }
+    }
+
+    @Test("A user's other device has the shared rows too, and a store opened again goes on")
+    func otherDevice() async throws {
+        try await withFriends { friends in
+            let ada = friends.ada
+            try await friends.begin()
+            let laptop = try await Device(
+                friends.cloud,
+                friends.users[1],
+                configuration: Self.configuration
+            )
+            try await laptop.store.sync()
+            #expect(try await laptop.rows() == friends.bob.rows())
+            await laptop.store.stop()
+            try await laptop.run("INSERT INTO note (id, folder) VALUES ('late', 'trip')")
+            let again = try await Device(
+                friends.cloud,
+                friends.users[1],
+                database: laptop.database,
+                configuration: Self.configuration
+            )
+            try await settle(again, ada)
+            #expect(try await ada.value(Self.ids) == "late,n,x")
+            try await again.store.refetchEverything()
+            try await settle(again)
+            #expect(try await again.rows().count == 4)
+            #expect(try await again.store.recordID(of: "late", in: "note").zoneID != Device.zoneID)
+        }
+    }
+
+    @Test("A file of the version before sharing is brought up to this one, and loses nothing")
+    func upgrade() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let phone = try await Device(cloud, user)
+            try await phone.run("INSERT INTO note (id, title) VALUES ('a', 'A'), ('b', 'B')")
+            try await phone.store.sync()
+            try await phone.run("UPDATE note SET title = 'unsent' WHERE id = 'a'")
+            await phone.store.stop()
+            try await phone.run(
+                """
+                DROP TABLE cloudkit_place; DROP TABLE cloudkit_share; DROP TABLE cloudkit_zone;
+                ALTER TABLE cloudkit_record DROP COLUMN zone;
+                ALTER TABLE cloudkit_control DROP COLUMN sharedEngine;
+                UPDATE cloudkit_control SET version = 1;
+                """
+            )
+            let again = try await Device(cloud, user, database: phone.database)
+            let summary = try await again.store.sync()
+            #expect((summary.saved, summary.received.count) == (1, 0))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import CloudKit
+import CloudKitStore
+import CloudKitWebClient
+import GRDB
+import Support
+import Testing
+
+@Suite("Two rows cannot have one UNIQUE value", .timeLimit(.minutes(10)))
+struct UniqueTests {
+    private static let schema = """
+        CREATE TABLE tag (id TEXT PRIMARY KEY NOT NULL, name TEXT UNIQUE, colour TEXT);
+        CREATE TABLE item (id TEXT PRIMARY KEY NOT NULL, title TEXT,
+            tag TEXT NOT NULL REFERENCES tag (id) ON DELETE CASCADE);
+        """
+    private static let tables: [SyncedTable] = [.table("tag"), .table("item")]
+    private static let names = ["tag", "item"]
+
+    /// Checks that three devices hold the phone's tag and both items, whatever happened before.
+    private func check(_ cloud: Cloud, _ devices: [Device]) async throws {
+        for _ in 0..<3 { for device in devices { try await device.store.sync() } }
+        for device in devices {
+            #expect(try await device.rows(Self.names) == devices[0].rows(Self.names))
+            #expect(try await device.value("SELECT group_concat(id) FROM tag") == "p")
+            #expect(try await device.value("SELECT group_concat(tag) FROM item") == "p,p")
+            try await device.store.settled()
+            #expect(try await device.store.verify().differences.isEmpty)
+        }
+    }
+
+    @Test(
+        "Of two new rows the one that the server had first stays, everywhere; the other is in the "
+            + "journal, and what referred to it refers to the winner",
+        arguments: [true, false]
+    )
+    func inserted(bothAreSent: Bool) async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let holder = TransportHolder()
+            let phone = try await Device(cloud, user, tables: Self.tables, schema: Self.schema)
+            let laptop = try await Device(
+                cloud,
+                user,
+                tables: Self.tables,
+                schema: Self.schema,
+                transport: { holder.wrap($0) }
+            )
+            let tablet = try await Device(cloud, user, tables: Self.tables, schema: Self.schema)
+            for device in [phone, laptop, tablet] { try await device.store.sync() }
+            try await phone.run("INSERT INTO tag VALUES ('p', 'home', 'red')")
+            try await phone.run("INSERT INTO item VALUES ('one', 'Broom', 'p')")
+            try await laptop.run("INSERT INTO tag VALUES ('l', 'home', 'blue')")
+            try await laptop.run("INSERT INTO item VALUES ('two', 'Mop', 'l')")
+            if bothAreSent {
+                holder.transport.before("records/modify") { try await phone.store.sync() }
+                try await laptop.store.sync()
+                try await tablet.store.sync()
+            } else {
+                try await phone.store.sync()
+                try await laptop.store.sync()
+            }
+            try await check(cloud, [phone, laptop, tablet])
+            let lost = try await laptop.store.journal(of: "tag", key: "l")
+            #expect(lost.map(\.rule) == ["unique"])
+            #expect(lost.first?.lost["colour"] == .text("blue"))
+            #expect(lost.first?.kept?["colour"] == .text("red"))
+        }
+    }
+
+    @Test("Two edits that make values equal are set aside with the reason until one is changed")
+    func edited() async throws {
+        try await withTwoDevices(tables: Self.tables, schema: Self.schema) { phone, laptop, _ in
+            try await phone.run("INSERT INTO tag (id, name) VALUES ('p', 'a'), ('l', 'b')")
+            try await settle(phone, laptop)
+            try await phone.run("UPDATE tag SET name = 'same' WHERE id = 'p'")
+            try await laptop.run("UPDATE tag SET name = 'same' WHERE id = 'l'")
+            try await phone.store.sync()
+            try await laptop.store.sync()
+            #expect(try await laptop.store.status.setAside.map(\.key) == ["p"])
+            #expect(
+                try await laptop.store.status.setAside.first?.reason.contains("breaks a rule") == true
+            )
+            try await laptop.run("UPDATE tag SET name = 'other' WHERE id = 'l'")
+            try await settle(laptop, phone)
+            #expect(try await laptop.rows(["tag"]) == phone.rows(["tag"]))
+            #expect(try await laptop.store.status.isSettled)
+        }
+    }
+
+    @Test("Rows below one that cannot be written wait for it, and the rest goes on")
+    func refusedParent() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let phone = try await Device(cloud, user, tables: Self.tables, schema: Self.schema)
+            let laptop = try await Device(
+                cloud,
+                user,
+                tables: Self.tables,
+                schema: Self.schema.replacing("name TEXT", with: "name TEXT CHECK (name <> '-')")
+            )
+            try await phone.run("INSERT INTO tag (id, name) VALUES ('bad', '-'), ('good', 'x')")
+            try await phone.run("INSERT INTO item VALUES ('one', 'A', 'bad'), ('two', 'B', 'good')")
+            try await phone.store.sync()
+            try await laptop.store.sync()
+            #expect(try await laptop.value("SELECT group_concat(id) FROM item") == "two")
+            #expect(
+                try await laptop.store.state(of: "one", in: "item")
+                    == .waitingForParent(recordName: "tag:bad")
+            )
+            try await phone.run("UPDATE tag SET name = 'fine' WHERE id = 'bad'")
+            try await settle(phone, laptop)
+            #expect(try await laptop.rows(Self.names) == phone.rows(Self.names))
+            try await laptop.store.settled()
+        }
+    }
+}
