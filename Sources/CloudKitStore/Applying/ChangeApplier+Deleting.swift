@@ -87,6 +87,7 @@ extension ChangeApplier {
     /// nobody else may know of those rows.
     private mutating func remove(_ key: RowKey, _ table: TableSchema, _ row: Row) throws {
         let children = catalog.foreignKeys(to: table.name)
+        if !zone.isEmpty { try letGoBelow(row, table) }
         // Rows below one that is read-only go with their own records.
         if try children.isEmpty || Place.fetch(database, key)?.writes == false {
             try rows.delete(key, table)

@@ -41,6 +41,7 @@ extension ChangeApplier {
             } else {
                 absent.insert(candidate.known.name)
             }
+            absent.formUnion(displaced)
         }
         guard !absent.isEmpty else { return }
         while let index = try written.firstIndex(where: { try missingParent(of: $0, []) != nil }) {
@@ -238,7 +239,7 @@ extension ChangeApplier {
         try retryAside()
         let hidden = try KnownRecord.fetchAll(
             database,
-            where: "(problem IS NOT NULL OR waiting = '') AND tbl IS NOT NULL"
+            where: "(problem IS NOT NULL OR waiting IS NOT NULL) AND tbl IS NOT NULL"
         )
         try place(try hidden.compactMap { try candidate($0.name) })
         for known in try KnownRecord.fetchAll(database, where: "waiting IS NOT NULL") {

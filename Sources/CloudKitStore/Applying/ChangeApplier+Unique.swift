@@ -109,6 +109,7 @@ extension ChangeApplier {
         try rows.delete(key, table)
         try database.execute(sql: "UPDATE cloudkit_control SET applying = 1")
         note(.deleted, key)
+        displaced.insert(try key.recordName(table))
     }
 
     /// Deletes a record on the server whose row another's values keep from being one.

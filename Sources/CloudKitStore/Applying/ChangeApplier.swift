@@ -32,6 +32,8 @@ struct ChangeApplier {
 
     /// What came of the changes, in order.
     private(set) var changes: [RowChange] = []
+    /// The records whose rows gave way to others with the same UNIQUE values.
+    var displaced: Set<String> = []
     /// Whether a record came again as it was, which only a fetch from the beginning does.
     private(set) var sawKnownRecord = false
 

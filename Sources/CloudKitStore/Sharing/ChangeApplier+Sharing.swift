@@ -116,6 +116,23 @@ extension ChangeApplier {
         try retryAside()
     }
 
+    /// Lets go of the rows that a deletion of the one above them takes out of a shared tree: they
+    /// stay with their owner.
+    mutating func letGoBelow(_ row: Row, _ table: TableSchema, includesAll: Bool = false) throws {
+        for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
+            guard let child = catalog[name], foreignKey.columns == [child.parentColumn?.name],
+                includesAll || foreignKey.deletion != .cascade
+            else { continue }
+            for childRow in try rows.rows(referring: foreignKey, child, row) {
+                guard let key = RowStore.key(childRow, child),
+                    try Place.fetch(database, key)?.zone == zone
+                else { continue }
+                try letGoBelow(childRow, child, includesAll: true)
+                try letGo(key)
+            }
+        }
+    }
+
     /// Lets go of one row that is out of reach.
     mutating func letGo(_ key: RowKey) throws {
         guard let table = catalog[key.table] else { return }

@@ -32,6 +32,11 @@ extension CloudStore {
         public var whenEncryptedDataIsReset = ZoneLoss.upload
         /// The most records in one request; the service takes 200.
         public var batchLimit = 200
+        /// How often a store over a file looks for what other processes wrote, and whether it has to
+        /// take over from one that ended; nil for never by itself.
+        public var otherProcessInterval: Duration? = .seconds(1)
+        /// The clock of that interval.
+        public var clock: any Clock<Duration> = ContinuousClock()
         /// Hears of every event, after the store has handled it.
         public var onEvent: @Sendable (StoreEvent) -> Void = { _ in }
 

@@ -9,7 +9,8 @@ extension CloudStore {
 
     /// Fetches and sends everything, and says what was done.
     ///
-    /// Returns at once when the app paused the store or there is no connection. Records that were
+    /// Returns at once when the app paused the store, there is no connection, or another store syncs
+    /// the file. Records that were
     /// set aside are no error: the status lists them.
     ///
     /// - Returns: What was done.
@@ -21,9 +22,9 @@ extension CloudStore {
         guard !state.withLock({ $0.isPaused }), configuration.isConnected() else {
             return SyncSummary()
         }
+        guard try await engine() != nil else { return SyncSummary() }
         try await retrySetAside()
         do {
-            try await engine()
             var summary = SyncSummary()
             let sides = state.withLock {
                 [($0.engine, $0.delegate), ($0.sharedEngine, $0.sharedDelegate)]

@@ -22,7 +22,7 @@ extension CloudStore {
     /// Does what is to be done about a zone that went for a reason that the web service does not
     /// tell; a test tells it.
     package func loseZone(_ reason: CKDatabase.DatabaseChange.Deletion.Reason) async throws {
-        let engine = try await engine()
+        guard let engine = try await engine() else { return }
         try await state.withLock { $0.delegate }?.zoneDeleted("", reason, engine)
     }
 

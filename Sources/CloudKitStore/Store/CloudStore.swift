@@ -25,6 +25,10 @@ public final class CloudStore: Sendable {
         var sharedEngine: CKSyncEngine?
         var sharedDelegate: StoreDelegate?
         var observation: (any DatabaseCancellable)?
+        var isStarted = false
+        /// What looks for other processes' changes, and the version of the file that it saw last.
+        var watch: Task<Void, Never>?
+        var dataVersion: Int?
         var isPaused = false
         var lastFailure: String?
         var streams: [Int: AsyncStream<RowChange>.Continuation] = [:]
@@ -37,6 +41,7 @@ public final class CloudStore: Sendable {
     let database: CKDatabase
     let configuration: Configuration
     let folder: URL
+    let election: SyncElection
     let state = Mutex(State())
 
     /// Prepares a database for sync: checks the tables, and installs what notes their changes.
@@ -66,6 +71,7 @@ public final class CloudStore: Sendable {
         self.container = container
         self.database = container.privateCloudDatabase
         self.configuration = configuration
+        election = SyncElection(database)
         folder = FileManager.default.temporaryDirectory
             .appending(path: "CloudKitStore-\(Self.newDevice())", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -102,6 +108,7 @@ public final class CloudStore: Sendable {
         // Released outside the lock.
         let last = state.withLock { exchange(&$0, with: State()) }
         last.observation?.cancel()
+        last.watch?.cancel()
         for stream in last.streams.values { stream.finish() }
         for signal in last.statusSignals.values { signal.finish() }
         try? FileManager.default.removeItem(at: folder)
@@ -117,9 +124,15 @@ public final class CloudStore: Sendable {
 
     /// Starts syncing: from now on the store does it by itself, unless it is configured not to.
     ///
+    /// When another store has the file open and syncs it, this one notes changes, which that one
+    /// sends, and takes over when that one stops.
+    ///
     /// - Throws: An error of the database.
     public func start() async throws {
-        _ = try await engine()
+        state.withLock { $0.isStarted = true }
+        try await engine()
+        try await checkOtherProcesses()
+        watchOtherProcesses()
         guard configuration.syncsAutomatically else { return }
         let observation = DatabaseRegionObservation(tracking: Table("cloudkit_outbox"))
             .start(in: file.writer) { _ in
@@ -131,7 +144,7 @@ public final class CloudStore: Sendable {
     }
 
     /// Tells the engines that something waits.
-    private func hint() {
+    func hint() {
         for engine in state.withLock({ [$0.engine, $0.sharedEngine] }) {
             engine?.state.hasPendingUntrackedChanges = true
         }
@@ -139,8 +152,10 @@ public final class CloudStore: Sendable {
 
     /// Stops syncing until the next start; changes are noted all the while.
     public func stop() async {
-        let (engines, delegates, observation) = state.withLock { state in
+        let (engines, delegates, observation, watch) = state.withLock { state in
             defer {
+                state.isStarted = false
+                state.watch = nil
                 state.engine = nil
                 state.delegate = nil
                 state.sharedEngine = nil
@@ -149,13 +164,15 @@ public final class CloudStore: Sendable {
             }
             return (
                 [state.engine, state.sharedEngine], [state.delegate, state.sharedDelegate],
-                state.observation
+                state.observation, state.watch
             )
         }
+        watch?.cancel()
         observation?.cancel()
         for engine in engines { await engine?.cancelOperations() }
         // What the file says against it will be fetched again.
         for delegate in delegates { try? await delegate?.finishArrivals() }
+        election.resign()
     }
 
     /// Sends nothing and fetches nothing until ``resume()``; changes are noted all the while.
@@ -180,9 +197,10 @@ public final class CloudStore: Sendable {
     }
 
     /// The engine; a new one from what the file holds when there is none, or when an error of the
-    /// file stopped the last.
+    /// file stopped the last. Nil when another store syncs the file.
     @discardableResult
-    func engine() async throws -> CKSyncEngine {
+    func engine() async throws -> CKSyncEngine? {
+        guard try election.lead() else { return nil }
         let (existing, delegates) = state.withLock { ($0.engine, [$0.delegate, $0.sharedDelegate]) }
         if let existing, delegates.allSatisfy({ $0?.failure == nil }) { return existing }
         let control = try await file.control()

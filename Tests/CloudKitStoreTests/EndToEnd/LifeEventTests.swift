@@ -164,14 +164,14 @@ struct LifeEventTests {
         try await afterExpiry(
             "DELETE FROM note WHERE id <> 'c'",
             laptopEdit: "UPDATE note SET body = 'unsent' WHERE id = 'b'"
-        ) { laptop, _ in
+        ) { (laptop, _) async throws in
             #expect(try await laptop.value("SELECT group_concat(id) FROM note") == "b,c")
         }
     }
 
     @Test("An expired token of a zone that was emptied meanwhile: the rows go")
     func expiredAndEmptied() async throws {
-        try await afterExpiry("DELETE FROM note") { laptop, _ in
+        try await afterExpiry("DELETE FROM note") { (laptop, _) async throws in
             #expect(try await laptop.rows().isEmpty)
         }
     }
@@ -183,7 +183,7 @@ struct LifeEventTests {
             DELETE FROM note WHERE id <> 'c'; UPDATE note SET title = 'other';
             INSERT INTO note (id, title) VALUES ('d', 'D');
             """
-        ) { laptop, _ in
+        ) { (laptop, _) async throws in
             #expect(try await Self.titles(laptop) == "other,D")
         }
     }
@@ -240,13 +240,20 @@ struct LifeEventTests {
             let database = try DatabaseQueue(path: file.path)
             try await database.write { try $0.execute(sql: Device.schema) }
             _ = try open(database)
+            let page = try await database.read { database in
+                try UInt64.fetchOne(
+                    database,
+                    sql: "SELECT rootpage FROM sqlite_master WHERE name = 'cloudkit_control'"
+                )
+            }
+            let size = try await database.read { database in
+                try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
+            }
             try database.close()
-            // The schema, on the first page, stays; all tables are overwritten.
+            // The schema stays; the table is overwritten.
             let handle = try FileHandle(forUpdating: file)
-            let size = Int(try handle.seekToEnd())
-            let page = 4096
-            try handle.seek(toOffset: UInt64(page * 2))
-            try handle.write(contentsOf: Data(repeating: 0xAB, count: size - page * 2))
+            try handle.seek(toOffset: (try #require(page) - 1) * UInt64(size))
+            try handle.write(contentsOf: Data(repeating: 0xAB, count: size))
             try handle.close()
             let error = try #require(throws: CloudStoreError.self) {
                 _ = try open(DatabaseQueue(path: file.path))

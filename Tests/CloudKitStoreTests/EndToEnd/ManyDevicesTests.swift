@@ -4,6 +4,7 @@ import CloudKitTesting
 import Foundation
 import GRDB
 import Support
+import Synchronization
 import Testing
 
 @Suite("Several devices, limits and the journal", .timeLimit(.minutes(10)))
@@ -151,7 +152,7 @@ struct ManyDevicesTests {
             try await laptop.store.sync()
             #expect(try await laptop.rows(["photo"]).isEmpty)
             try await laptop.run("INSERT INTO album VALUES ('a')")
-            try await laptop.store.sync()
+            try await settle(laptop)
             #expect(try await laptop.value("SELECT length(small) FROM photo") == "3000")
             #expect(try await laptop.value("SELECT length(large) FROM photo") == nil)
             try await laptop.store.settled()

@@ -339,6 +339,8 @@ struct SharingTests {
             try await phone.run(
                 """
                 DROP TABLE cloudkit_place; DROP TABLE cloudkit_share; DROP TABLE cloudkit_zone;
+                DROP INDEX cloudkit_record_lacks;
+                ALTER TABLE cloudkit_record DROP COLUMN lacks;
                 ALTER TABLE cloudkit_record DROP COLUMN zone;
                 ALTER TABLE cloudkit_control DROP COLUMN sharedEngine;
                 UPDATE cloudkit_control SET version = 1;

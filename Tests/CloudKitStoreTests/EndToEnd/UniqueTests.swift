@@ -28,8 +28,7 @@ struct UniqueTests {
     }
 
     @Test(
-        "Of two new rows the one that the server had first stays, everywhere; the other is in the "
-            + "journal, and what referred to it refers to the winner",
+        "Of two new rows the one that the server had first stays; the other is in the journal",
         arguments: [true, false]
     )
     func inserted(bothAreSent: Bool) async throws {

@@ -1,0 +1,80 @@
+import Foundation
+import GRDB
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Decides which of the stores over one file syncs it: the one that holds the lock of a file beside
+/// it, which the system releases when the process ends, however it ends.
+///
+/// A database in memory is only this process's; its stores are told apart by their writer.
+final class SyncElection: Sendable {
+    /// The writers in memory whose stores lead.
+    private static let leaders = Mutex<Set<ObjectIdentifier>>([])
+
+    private let writer: any DatabaseWriter
+    /// The lock file's path; nil for a database in memory.
+    private let path: String?
+    /// The lock file while this store holds it; -1 for one in memory.
+    private let held = Mutex<Int32?>(nil)
+
+    init(_ writer: any DatabaseWriter) {
+        self.writer = writer
+        let isInMemory = writer.path.isEmpty || writer.path == ":memory:"
+        path = isInMemory || writer.path.hasPrefix("file:") ? nil : writer.path + "-cloudkit"
+    }
+
+    deinit { resign() }
+
+    /// Whether another process could have the file open.
+    var isShared: Bool { path != nil }
+
+    var isLeading: Bool { held.withLock { $0 != nil } }
+
+    /// Leads, if nobody else does; says whether this store leads now.
+    func lead() throws -> Bool {
+        try held.withLock { held in
+            if held != nil { return true }
+            guard let path else {
+                let isFirst = Self.leaders.withLock {
+                    $0.insert(ObjectIdentifier(writer)).inserted
+                }
+                if isFirst { held = -1 }
+                return isFirst
+            }
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else {
+                throw CloudStoreError(
+                    .unreadableFile,
+                    "The lock file '\(path)' cannot be opened (\(String(cString: strerror(errno)))); "
+                        + "let the app write into the database's directory"
+                )
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                close(descriptor)
+                return false
+            }
+            held = descriptor
+            return true
+        }
+    }
+
+    /// Lets another store lead.
+    func resign() {
+        held.withLock { held in
+            guard let descriptor = held else { return }
+            if descriptor >= 0 {
+                close(descriptor)
+            } else {
+                _ = Self.leaders.withLock { $0.remove(ObjectIdentifier(writer)) }
+            }
+            held = nil
+        }
+    }
+}
