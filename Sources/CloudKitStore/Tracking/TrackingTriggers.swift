@@ -57,7 +57,7 @@ struct TrackingTriggers {
         switch kind {
         case .insert:
             trigger(.insert, "AFTER INSERT", when: nil) {
-                [check("NEW"), Self.tick, save("NEW", table.columns.map(changed(always:)))]
+                [check("NEW"), Self.tick, save("NEW", everyColumn)]
             }
         case .update:
             table.columns.isEmpty
@@ -67,7 +67,7 @@ struct TrackingTriggers {
                     "AFTER UPDATE OF \(list(table.columns))",
                     when: "\(sameKey) AND (\(table.columns.map(differs).joined(separator: " OR ")))"
                 ) {
-                    [Self.tick, save("NEW", table.columns.map(changed(if:)))]
+                    [Self.tick, save("NEW", Self.present(table.columns.map(changed(if:))))]
                 }
         case .rekey:
             trigger(
@@ -77,7 +77,7 @@ struct TrackingTriggers {
             ) {
                 [
                     check("NEW"), Self.tick, delete("OLD"), Self.tick,
-                    save("NEW", table.columns.map(changed(always:))),
+                    save("NEW", everyColumn),
                 ]
             }
         case .delete:
@@ -116,7 +116,9 @@ struct TrackingTriggers {
         }.joined(separator: " AND ")
     }
 
-    private func changed(always column: TableColumn) -> String { "\(column.field.literal), clock" }
+    private var everyColumn: String {
+        Self.object(table.columns.map { "\($0.field.literal), clock" })
+    }
 
     private func changed(if column: TableColumn) -> String {
         "\(column.field.literal), CASE WHEN \(differs(column)) THEN clock END"
@@ -133,22 +135,30 @@ struct TrackingTriggers {
         return "SELECT RAISE(ABORT, \(message.literal)) WHERE \(isNull);"
     }
 
-    private func save(_ row: String, _ changes: [String]) -> String {
+    private func save(_ row: String, _ changes: String) -> String {
         """
         INSERT INTO cloudkit_outbox (tbl, key, deleted, changed, version, since)
             SELECT \(table.name.literal), \(RowKey.sql(table, of: row)), 0,
-                \(Self.object(changes)), clock, clock
+                \(changes), clock, clock
             FROM cloudkit_control WHERE true
             ON CONFLICT (tbl, key) DO UPDATE SET deleted = 0, version = excluded.version,
                 changed = json_patch(changed, excluded.changed), problem = NULL;
         """
     }
 
-    /// A JSON object without its nulls, made in parts: SQLite's functions take 127 arguments.
+    /// A JSON object, made in parts: SQLite's functions take 127 arguments.
     static func object(_ pairs: [String]) -> String {
+        let parts = stride(from: 0, to: pairs.count, by: 60).map { start in
+            "json_object(\(pairs[start..<min(start + 60, pairs.count)].joined(separator: ", ")))"
+        }
+        guard let first = parts.first else { return "'{}'" }
+        return parts.dropFirst().reduce(first) { "json_patch(\($0), \($1))" }
+    }
+
+    /// A JSON object of those pairs whose values are not NULL.
+    private static func present(_ pairs: [String]) -> String {
         stride(from: 0, to: pairs.count, by: 60).reduce("'{}'") { object, start in
-            let part = pairs[start..<min(start + 60, pairs.count)].joined(separator: ", ")
-            return "json_patch(\(object), json_object(\(part)))"
+            "json_patch(\(object), \(Self.object(Array(pairs[start..<min(start + 60, pairs.count)]))))"
         }
     }
 

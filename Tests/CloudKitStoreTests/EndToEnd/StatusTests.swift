@@ -32,7 +32,7 @@ struct StatusTests {
         _ statuses: inout AsyncThrowingStream<StoreStatus, any Error>.Iterator,
         until condition: (StoreStatus) -> Bool
     ) async throws -> StoreStatus? {
-        while let status = try await statuses.next() {
+        while let status = try await statuses.next(isolation: #isolation) {
             if condition(status) { return status }
         }
         return nil
