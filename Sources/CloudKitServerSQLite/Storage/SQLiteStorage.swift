@@ -26,6 +26,7 @@ public final class SQLiteStorage: Storage {
 
     private let database: any DatabaseWriter
     private let commits: GroupCommit
+    private let isFile: Bool
 
     /// Opens or makes a file.
     ///
@@ -34,6 +35,7 @@ public final class SQLiteStorage: Storage {
     ///   - durability: When a write counts as done.
     /// - Throws: `StorageError` when the file cannot be opened or is not one of this service.
     public init(path: String?, durability: Durability = .full) throws {
+        isFile = path != nil
         do {
             if let path {
                 var configuration = Configuration()
@@ -95,5 +97,20 @@ public final class SQLiteStorage: Storage {
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
         try await commits.run { try body(SQLiteConnection($0)) }
+    }
+
+    /// A number that differs after every commit that did not come from here.
+    ///
+    /// SQLite's own: it changes for a connection when another one has written, and all that is written
+    /// here is written through the same one.
+    public func foreignChanges() async throws -> Int64? {
+        guard isFile else { return nil }
+        do {
+            return try await database.writeWithoutTransaction { database in
+                try Int64.fetchOne(database, sql: "PRAGMA data_version")
+            }
+        } catch {
+            throw StorageError(error)
+        }
     }
 }
