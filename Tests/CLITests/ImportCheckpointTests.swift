@@ -98,6 +98,7 @@ struct ImportCheckpointTests {
                 return report["records"] as? Int ?? 0
             }
             while line() < 400 { await Task.yield() }
+            while try await names(cloud, as: "bob").count < 500 { await Task.yield() }
             running.end(SIGKILL)
             let done = try await cloud.objects("import", file, "--checkpoint", mark, as: "bob")
             #expect(done.first?["records"] as? Int == 500)
@@ -113,7 +114,10 @@ struct ImportCheckpointTests {
             let file = try cloud.file("a.jsonl", header + "\n{\"end\":{}}\n")
             for (text, word) in [
                 ("junk", "no checkpoint"),
-                (#"{"file":"x","line":3,"more":[],"report":{"zones":0,"records":0,"assets":0,"rejected":0,"shares":0}}"#, "another export"),
+                (
+                    #"{"file":"x","line":3,"more":[],"report":{"zones":0,"records":0,"#
+                        + #""assets":0,"rejected":0,"shares":0}}"#, "another export"
+                ),
             ] {
                 let mark = try cloud.file("mark", text)
                 let outcome = try await cloud.run("import", file, "--checkpoint", mark)

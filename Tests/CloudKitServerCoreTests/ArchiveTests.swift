@@ -108,7 +108,7 @@ struct ArchiveTests {
         #expect(try await names(["includeRecords": []]) == [])
     }
 
-    @Test("No name of a record leaves the folder into which the archive is unpacked, or hides another")
+    @Test("No name leaves the folder into which an archive is unpacked, or hides another")
     func names() async throws {
         let names = [
             "../../etc/passwd", "..", "/absolute", "C:\\windows", "a/b", "a_b", "A_B", ".hidden",
@@ -208,8 +208,14 @@ struct ArchiveTests {
         let body: JSON = ["zoneID": zone, "pluginFields": [:]]
         let before = try await cloud.call("records/zip/prepare", .shared, as: bob, body)
         #expect(before.code == "ZONE_NOT_FOUND")
-        _ = try await cloud.call("records/accept", .public, as: bob, ["shortGUIDs": [["value": guid]]])
-        let url = try await cloud.call("records/zip/prepare", .shared, as: bob, body).body.downloadURL
+        _ = try await cloud.call(
+            "records/accept",
+            .public,
+            as: bob,
+            ["shortGUIDs": [["value": guid]]]
+        )
+        let url = try await cloud.call("records/zip/prepare", .shared, as: bob, body).body
+            .downloadURL
         let archive = try ZipReader(try await cloud.download(url))
         #expect(try manifest(archive).records.elements.map(\.recordName) == ["root"])
         let named = try await cloud.call(

@@ -172,7 +172,7 @@ struct AssetTests {
         #expect(answer.status == 403)
     }
 
-    @Test("A receipt of rereference keeps its file until the receipt ends, whatever becomes of the record")
+    @Test("A receipt of rereference keeps its file until it ends, whatever becomes of the record")
     func held() async throws {
         let photo = try await cloud.upload(Data([7]), for: "n1", "image", as: ada)
         _ = try await cloud.modify(as: ada, [TestCloud.note("create", "n1", ["image": photo])])

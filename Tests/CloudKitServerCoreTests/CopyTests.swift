@@ -167,7 +167,7 @@ struct CopyTests {
         #expect(missing.code == "NOT_FOUND")
     }
 
-    @Test("A long copy goes on batch by batch, in any service over the storage, and copies each once")
+    @Test("A long copy goes on batch by batch, in any service over the storage, each once")
     func batches() async throws {
         let names = (0..<1001).map { "n\($0)" }
         try await add(names)
@@ -207,7 +207,9 @@ struct CopyTests {
         #expect(last.itemsProcessed == 1001)
         #expect(try await self.names().sorted() == names.sorted())
         // Nothing was written a second time: every change of the zone is one record's first.
-        #expect(try await cloud.lookUp(["n1000"], in: "Copies", as: ada).records[0].deleted == false)
+        #expect(
+            try await cloud.lookUp(["n1000"], in: "Copies", as: ada).records[0].deleted == false
+        )
     }
 
     @Test("A copy that nobody asks about is finished by cleaning, and forgotten a day later")
@@ -223,7 +225,7 @@ struct CopyTests {
         #expect(try await status(job).serverErrorCode == "NOT_FOUND")
     }
 
-    @Test("Parents and validated targets come before those that need them, over any number of batches")
+    @Test("Parents and validated targets come before those that need them, over all batches")
     func order() async throws {
         // The last of a chain stands first in the zone's feed.
         let names = (0..<450).map { "n\($0)" }
@@ -246,7 +248,7 @@ struct CopyTests {
         #expect(first.parent.recordName == "n1")
     }
 
-    @Test("What the target zone has is never replaced: the copy is refused, or ends and says why")
+    @Test("What the target zone has is never replaced: the copy is refused, or ends")
     func conflicts() async throws {
         try await add((0..<700).map { "n\($0)" })
         try await add(["n5"], in: "Copies")
@@ -274,7 +276,14 @@ struct CopyTests {
             _ = try await cloud.call(
                 "zones/modify",
                 as: ada,
-                ["operations": [["operationType": .string(kind), "zone": ["zoneID": TestCloud.zone("Copies")]]]]
+                [
+                    "operations": [
+                        [
+                            "operationType": .string(kind),
+                            "zone": ["zoneID": TestCloud.zone("Copies")],
+                        ]
+                    ]
+                ]
             )
         }
         let ended = try await status(job)
@@ -283,7 +292,7 @@ struct CopyTests {
         #expect(try await names() == [])
     }
 
-    @Test("A zone that is shared is copied into one's own as far as one may read it, and not back")
+    @Test("A shared zone is copied into one's own as far as one may read it, and not back")
     func sharing() async throws {
         let bob = try await cloud.addUser("Bob")
         try await add(["root", "private"])
@@ -302,9 +311,16 @@ struct CopyTests {
         let guid = try await cloud.modify(as: ada, [share]).records[0].shortGUID
         let zone: JSON = ["zoneName": "Notes", "ownerRecordName": .string(ada.name)]
         let mine = TestCloud.zone("Mine")
-        let all: [String: JSON] = ["sourceZoneID": zone, "targetZoneID": mine, "excludeRecords": []]
+        let all: [String: JSON] = [
+            "sourceZoneID": zone, "targetZoneID": mine, "excludeRecords": [],
+        ]
         #expect(try await start(all, as: bob).code == "ZONE_NOT_FOUND")
-        _ = try await cloud.call("records/accept", .public, as: bob, ["shortGUIDs": [["value": guid]]])
+        _ = try await cloud.call(
+            "records/accept",
+            .public,
+            as: bob,
+            ["shortGUIDs": [["value": guid]]]
+        )
         let done = try await copy(all, as: bob)
         #expect(done.status == "COMPLETED")
         #expect(done.itemsTotalEstimate == 1)

@@ -64,11 +64,12 @@ struct CourierFaultTests {
         #expect(try await listener.next().body.ck.qry.rid == "a")
     }
 
-    @Test("An answer that is cut, lost or late has taken its notification, as nothing acknowledges one")
+    @Test("An answer that is cut, lost or late has taken its notification: nobody acknowledges")
     func delivery() async throws {
         let listener = try await cloud.listen(as: ada)
         for (fault, name) in [
-            (Fault.cutResponse(bytes: 5), "a"), (.lostResponse, "b"), (.delay(milliseconds: 9), "c"),
+            (Fault.cutResponse(bytes: 5), "a"), (.lostResponse, "b"),
+            (.delay(milliseconds: 9), "c"),
         ] {
             try await change(name)
             plan(fault)

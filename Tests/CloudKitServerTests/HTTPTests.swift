@@ -165,7 +165,10 @@ struct HTTPTests {
             #expect(archive.headers["content-length"] == "\(archive.data.count)")
             #expect(archive.data.starts(with: Data("PK".utf8)))
             #expect(archive.data.range(of: Data("\"recordName\":\"a\"".utf8)) != nil)
-            let forged = try await server.send(url.replacing("download/", with: "download/A"), method: "GET")
+            let forged = try await server.send(
+                url.replacing("download/", with: "download/A"),
+                method: "GET"
+            )
             #expect(forged.status == 404)
         }
     }

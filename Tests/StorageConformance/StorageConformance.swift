@@ -13,7 +13,8 @@ public struct StorageConformance: Sendable {
         public let run: @Sendable (any Storage) async throws -> Void
     }
 
-    public static let checks: [Check] = transactions + rows + feeds + tombstones + indexes + snapshots
+    public static let checks: [Check] =
+        transactions + rows + feeds + tombstones + indexes + snapshots
         + pushes
 }
 

@@ -28,6 +28,8 @@ struct DatabaseExport {
     /// - Parameters:
     ///   - parts: The databases with their zones.
     ///   - isAll: Whether the file is of a whole container: an import then asks for no database.
+    /// - Returns: What the file holds.
+    /// - Throws: `CommandFailure` or `WebClientError`; the file is not whole then.
     mutating func run(
         _ parts: [(database: DatabaseScope, zones: [WireZoneID])],
         isAll: Bool

@@ -14,7 +14,9 @@ struct CRC32 {
     mutating func update(_ bytes: some Sequence<UInt8>) {
         let table = Self.table
         var state = state
-        for byte in bytes { state = table[Int(UInt8(truncatingIfNeeded: state) ^ byte)] ^ (state >> 8) }
+        for byte in bytes {
+            state = table[Int(UInt8(truncatingIfNeeded: state) ^ byte)] ^ (state >> 8)
+        }
         self.state = state
     }
 }

@@ -137,8 +137,8 @@ extension CloudService {
         }
         throw RequestError(
             .notFound,
-            reason: "The download URL was not made by this service or is too old; ask for a new one "
-                + "where it came from"
+            reason: "The download URL was not made by this service or is too old; ask for a new "
+                + "one where it came from"
         )
     }
 

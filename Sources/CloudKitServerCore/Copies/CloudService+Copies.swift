@@ -118,7 +118,9 @@ extension CloudService {
         in target: ZoneView,
         _ reader: any StorageReader
     ) throws {
-        guard let row = try reader.record(target.zone.id, name: name), !row.isDeleted else { return }
+        guard let row = try reader.record(target.zone.id, name: name), !row.isDeleted else {
+            return
+        }
         throw RequestError(
             .conflict,
             reason: "record to insert already exists: '\(name)' in zone '\(target.id.zoneName)'; "

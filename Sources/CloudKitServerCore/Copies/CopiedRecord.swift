@@ -46,8 +46,10 @@ struct CopiedRecord {
         )
     }
 
-    /// A reference between copies leads to the copy. One that leaves them goes on leading to where it
-    /// led, without an action, as those cannot leave a zone.
+    /// A reference between copies leads to the copy.
+    ///
+    /// One that leaves them goes on leading to where it led, without an action, as those cannot leave
+    /// a zone.
     private func reference(_ reference: WireReference) -> WireReference {
         guard isInSource(reference.zoneID) else { return reference }
         var reference = reference

@@ -37,8 +37,8 @@ struct CopyDirectory {
             guard let old = known.first(where: { $0.status != .inProgress }) else {
                 throw RequestError(
                     .throttled,
-                    reason: "\(known.count) copies are under way; ask records/copy/status until one "
-                        + "has ended",
+                    reason: "\(known.count) copies are under way; ask records/copy/status until "
+                        + "one has ended",
                     retryAfter: 10
                 )
             }

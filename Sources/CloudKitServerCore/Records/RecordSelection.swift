@@ -36,8 +36,9 @@ struct RecordSelection {
         self.share = share
     }
 
-    /// Visits the live records that the caller may read, oldest change first; of those that the
-    /// request names, in its order. Shares themselves are left out.
+    /// Visits the live records that the caller may read, oldest change first, or as they are named.
+    ///
+    /// Shares themselves are left out.
     ///
     /// - Throws: `RequestError` with `NOT_FOUND` for a named record or a share that is not there,
     ///   or what the closure throws.

@@ -5,12 +5,11 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// Removes what nobody can use any more: credentials that have expired, tombstones of records that
-    /// were deleted long ago, archives whose links ended, copies that ended long ago, and assets that
-    /// no record holds and nothing that was handed out can bring back. Finishes copies that nobody
-    /// asks about.
+    /// Removes what nobody can use any more, and finishes copies that nobody asks about.
     ///
-    /// A server calls it now and then; it may run beside requests.
+    /// That is: credentials that have expired, tombstones of records that were deleted long ago,
+    /// archives whose links ended, copies that ended long ago, and assets that no record holds and
+    /// nothing that was handed out can bring back. A server calls it now and then; it may run beside requests.
     ///
     /// - Throws: `StorageError`.
     @concurrent

@@ -33,8 +33,14 @@ public final class SQLiteStorage: Storage {
     /// - Parameters:
     ///   - path: The file; nil keeps everything in memory, for tests.
     ///   - durability: When a write counts as done.
+    ///   - writesPerCommit: Writes that share one transaction at most; fewer only to measure what
+    ///     sharing is worth.
     /// - Throws: `StorageError` when the file cannot be opened or is not one of this service.
-    public init(path: String?, durability: Durability = .full) throws {
+    public init(
+        path: String?,
+        durability: Durability = .full,
+        writesPerCommit: Int = 256
+    ) throws {
         isFile = path != nil
         do {
             if let path {
@@ -55,7 +61,7 @@ public final class SQLiteStorage: Storage {
         } catch {
             throw StorageError(error)
         }
-        commits = GroupCommit(database)
+        commits = GroupCommit(database, size: max(1, writesPerCommit))
     }
 
     /// Limits how large the file may grow; a write beyond that is refused as on a full disk.

@@ -6,7 +6,7 @@ import Foundation
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write the zones and records of a database, or of all, to a file, and their assets to a folder.",
+        abstract: "Write a database, or all of a container, to a file, and the assets to a folder.",
         discussion: """
             A service cannot list the record types of the public database and of default zones: \
             name them with --type, or leave the default zone out with --without-default-zone. The \
