@@ -83,6 +83,21 @@ struct CommandProcess {
         }
     }
 
+    /// Starts the command and waits for nothing.
+    static func launch(_ arguments: [String], settings: [String: String]) throws -> Running {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment
+            .filter { !$0.key.hasPrefix("CLOUDKIT_") }
+            .merging(settings) { $1 }
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        return Running(process: process, greeting: "")
+    }
+
     /// Starts the command and waits for its first line.
     static func start(_ arguments: [String]) async throws -> Running {
         let process = Process()

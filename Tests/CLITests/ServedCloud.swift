@@ -9,15 +9,26 @@ struct ServedCloud {
     let folder: URL
 
     /// Runs a test against a server with the users Ada and Bob.
-    static func run(_ body: (ServedCloud) async throws -> Void) async throws {
+    ///
+    /// - Parameters:
+    ///   - faults: What goes wrong on purpose, as JSON.
+    ///   - body: The test.
+    static func run(
+        faults: String? = nil,
+        _ body: (ServedCloud) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("ServedCloud-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let data = folder.appendingPathComponent("cloud").path
-        let server = try await CommandProcess.start([
-            "serve", "--data", data, "--port", "0", "--user", "Ada", "--user", "Bob",
-        ])
+        var arguments = ["serve", "--data", data, "--port", "0", "--user", "Ada", "--user", "Bob"]
+        if let faults {
+            let file = folder.appendingPathComponent("faults.json")
+            try Data(faults.utf8).write(to: file)
+            arguments += ["--faults", file.path]
+        }
+        let server = try await CommandProcess.start(arguments)
         defer { server.end(SIGTERM) }
         try #require(server.greeting.hasPrefix("Serving"))
         try await body(ServedCloud(data: data, folder: folder))

@@ -40,8 +40,12 @@ struct AccessTests {
         #expect(answer.status == 401)
         #expect(answer.code == "AUTHENTICATION_FAILED")
         #expect(try await cloud.call("zones/list", as: ada).status == 200)
-        cloud.clock.advance(seconds: 14 * 24 * 60 * 60 + 1)
-        #expect(try await cloud.call("zones/list", as: ada).status == 401)
+        cloud.clock.advance(seconds: 14 * 24 * 60 * 60 - 1)
+        #expect(try await cloud.call("zones/list", as: ada).status == 200)
+        for _ in 0...1 {
+            cloud.clock.advance(seconds: 1)
+            #expect(try await cloud.call("zones/list", as: ada).status == 401)
+        }
     }
 
     @Test("The caller is answered bare")

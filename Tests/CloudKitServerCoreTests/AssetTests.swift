@@ -1,4 +1,5 @@
 import CloudKitServerCore
+import CloudKitServerSQLite
 import CloudKitWire
 import Foundation
 import ServerFixtures
@@ -169,5 +170,36 @@ struct AssetTests {
             await cloud.service.receiveAsset(token: "AAAA", body: AsyncStream { $0.finish() })
         )
         #expect(answer.status == 403)
+    }
+
+    @Test("A receipt of rereference keeps its file until it ends, whatever becomes of the record")
+    func held() async throws {
+        let photo = try await cloud.upload(Data([7]), for: "n1", "image", as: ada)
+        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "n1", ["image": photo])])
+        // The file is so old that only records and receipts keep it.
+        cloud.outliveFiles()
+        let user = try await cloud.again(ada)
+        let answer = try await cloud.call(
+            "assets/rereference",
+            as: user,
+            [
+                "zoneID": ["zoneName": "Notes"],
+                "assets": [["recordName": "n1", "fieldName": "image"]],
+            ]
+        )
+        let receipt = answer.body.assets[0]
+        _ = try await cloud.modify(as: user, [TestCloud.note("forceDelete", "n1")])
+        cloud.clock.advance(seconds: 24 * 60 * 60 - 1)
+        try await cloud.service.clean()
+        let saved = try await cloud.modify(
+            as: user,
+            [TestCloud.note("create", "n2", ["image": ["value": receipt]])]
+        )
+        #expect(try await download(saved.records[0].fields.image.value.downloadURL) == Data([7]))
+        _ = try await cloud.modify(as: user, [TestCloud.note("forceDelete", "n2")])
+        cloud.clock.advance(seconds: 1)
+        try await cloud.service.clean()
+        let checksum = try #require(Data(base64Encoded: receipt.fileChecksum.text ?? ""))
+        #expect(try await cloud.assets.open(Array(checksum)) == nil)
     }
 }

@@ -29,6 +29,7 @@ struct FaultPlanTests {
             FaultRule(.slowResponse(bytesPerSecond: 100)),
             FaultRule(.expiredWebToken),
             FaultRule(.expiredChangeTokens),
+            FaultRule(.lostNotification),
             FaultRule(.staleTags),
             FaultRule(.throttle(ThrottleProfile(burst: 5, perSecond: 1))),
         ]

@@ -215,4 +215,45 @@ struct SnapshotTests {
         try await cloud.service.removeSnapshot(name, of: container)
         #expect(try await cloud.service.snapshots(of: container) == [])
     }
+
+    @Test(
+        "A query's marker from before a reset, a restore or the end of all tokens is refused",
+        arguments: ["reset", "restore", "expire"]
+    )
+    func markers(_ event: String) async throws {
+        let (cloud, user) = try await Self.cloud()
+        func page(_ marker: JSON = nil) async throws -> TestCloud.Answer {
+            try await cloud.call(
+                "records/query",
+                as: user,
+                [
+                    "query": ["recordType": "Note"], "resultsLimit": 1,
+                    "continuationMarker": marker,
+                ]
+            )
+        }
+        func fill() async throws {
+            for name in ["a", "b", "c"] {
+                let note = TestCloud.note("forceReplace", name)
+                _ = try await cloud.modify("_defaultZone", as: user, [note])
+            }
+        }
+        try await fill()
+        try await cloud.service.takeSnapshot("s", of: container)
+        let marker = try await page().body.continuationMarker
+        #expect(try await page(marker).records.map(\.recordName) == ["b"])
+        switch event {
+        case "reset":
+            try await cloud.service.resetContainer(container, keepsSchema: true)
+            try await fill()
+        case "restore": try await cloud.service.restoreSnapshot("s", of: container)
+        default: try await cloud.service.expireChangeTokens(container: container)
+        }
+        let refused = try await page(marker)
+        #expect(refused.status == 400)
+        #expect(refused.code == "BAD_REQUEST")
+        #expect(refused.reason.contains("continuationMarker"))
+        let again = try await page().body.continuationMarker
+        #expect(try await page(again).records.map(\.recordName) == ["b"])
+    }
 }

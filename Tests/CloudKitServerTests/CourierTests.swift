@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import CloudKitServer
 import CloudKitServerCore
+import CloudKitWire
 import Foundation
 import ServerFixtures
 import Testing
@@ -103,6 +104,78 @@ struct CourierTests {
             // Answered empty, or cut off; but not for ever.
             _ = await task.result
             break
+        }
+    }
+
+    private func plan(_ server: TestServer, _ fault: Fault) {
+        server.service?.setFaults(
+            FaultPlan(rules: [FaultRule(fault, operation: "push/wait", call: 1)])
+        )
+    }
+
+    @Test("A wait is refused, reset, cut or answered late as a plan of faults says")
+    func faults() async throws {
+        try await TestServer.run { server in
+            try await subscribe(server)
+            let url = try await listen(server)
+            func change(_ name: String) async throws {
+                _ = try await server.save([TestCloud.note("create", name)])
+            }
+            try await change("a")
+            plan(server, .error(.tryAgainLater, retryAfter: 1))
+            let refused = try await server.send(url, method: "GET")
+            #expect((refused.status, refused.body.serverErrorCode) == (503, "TRY_AGAIN_LATER"))
+            plan(server, .resetConnection)
+            await #expect(throws: (any Error).self) {
+                _ = try await server.send(url, method: "GET")
+            }
+            // Neither has taken what waits.
+            plan(server, .delay(milliseconds: 20))
+            let start = ContinuousClock.now
+            let late = try await server.send(url, method: "GET")
+            #expect(late.body.ck.met.sid == "d")
+            #expect(ContinuousClock.now - start >= .milliseconds(20))
+            try await change("c")
+            plan(server, .cutResponse(bytes: 3))
+            await #expect(throws: (any Error).self) {
+                _ = try await server.send(url, method: "GET")
+            }
+        }
+    }
+
+    @Test("A notification that is lost on its way leaves the request waiting for the next")
+    func lost() async throws {
+        try await TestServer.run { server in
+            try await subscribe(server)
+            let url = try await listen(server)
+            plan(server, .lostNotification)
+            async let answer = server.send(url, method: "GET")
+            await waiters(server, 1)
+            _ = try await server.save([TestCloud.note("create", "a")])
+            while server.service?.faultCounts.first?.taken != 1 { await Task.yield() }
+            #expect(server.waitingRequests == 1)
+            try await server.addZone("More")
+            #expect(try await answer.body.ck.met.sid == "d")
+        }
+    }
+
+    @Test("Servers on one folder wake each other's requests")
+    func servers() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("CourierTests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.path
+        try await TestServer.run(.init(directory: path)) { first in
+            try await subscribe(first)
+            let url = try await listen(first)
+            try await TestServer.run(.init(directory: path)) { second in
+                let there = second.url + url.dropFirst(first.url.count)
+                async let answer = second.send(there, method: "GET")
+                await waiters(second, 1)
+                _ = try await first.save([TestCloud.note("create", "a")])
+                #expect(try await answer.body.ck.met.sid == "d")
+            }
         }
     }
 }

@@ -147,4 +147,29 @@ struct HTTPTests {
             #expect(forged.status == 404)
         }
     }
+
+    @Test("An archive comes down as a file with a length and a name that no page can show")
+    func archive() async throws {
+        try await TestServer.run { server in
+            try await server.addZone("Notes")
+            _ = try await server.save([TestCloud.note("create", "a", ["title": ["value": "A"]])])
+            let body: JSON = [
+                "zoneID": ["zoneName": "Notes"], "pluginFields": [:], "archiveName": "my notes",
+            ]
+            let answer = try await server.call("records/zip/prepare", body)
+            let url = try #require(answer.body.downloadURL.text)
+            #expect(url.hasPrefix(server.url) && url.hasSuffix("/my_notes.zip"))
+            let archive = try await server.send(url, method: "GET")
+            #expect(archive.status == 200)
+            #expect(archive.headers["content-disposition"] == "attachment")
+            #expect(archive.headers["content-length"] == "\(archive.data.count)")
+            #expect(archive.data.starts(with: Data("PK".utf8)))
+            #expect(archive.data.range(of: Data("\"recordName\":\"a\"".utf8)) != nil)
+            let forged = try await server.send(
+                url.replacing("download/", with: "download/A"),
+                method: "GET"
+            )
+            #expect(forged.status == 404)
+        }
+    }
 }

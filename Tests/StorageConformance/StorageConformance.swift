@@ -13,7 +13,9 @@ public struct StorageConformance: Sendable {
         public let run: @Sendable (any Storage) async throws -> Void
     }
 
-    public static let checks: [Check] = transactions + rows + feeds + indexes + snapshots + pushes
+    public static let checks: [Check] =
+        transactions + rows + feeds + tombstones + indexes + snapshots
+        + pushes
 }
 
 struct Refused: Error, Equatable {

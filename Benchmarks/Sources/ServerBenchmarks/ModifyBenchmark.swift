@@ -35,7 +35,7 @@ extension ServerBench {
 }
 
 /// Numbers that were not given before.
-private final class Counter: Sendable {
+final class Counter: Sendable {
     private let value = Mutex(0)
 
     func next() -> Int {

@@ -37,9 +37,10 @@ extension Area {
                 subject: try await bench.indexedQuery(records: 100_000),
                 floor: try await bench.indexedQuery(records: 1000)
             ),
+            .groupCommit(in: bench.directory),
             .start,
             .idleMemory,
-        ]
+        ] + Benchmark.containers
     }
 }
 

@@ -9,6 +9,8 @@ import Foundation
 /// {"files":{"photo":["2cf2…"]},"record":{"recordName":"n1","recordType":"Note",…}}
 /// {"end":{"assets":1,"records":1,"zones":1}}
 /// ```
+///
+/// An export of all databases has a part for each, which begins with such a first line.
 struct ArchiveLine: Codable {
     /// Where the data came from.
     struct Header: Codable {
@@ -19,10 +21,12 @@ struct ArchiveLine: Codable {
         var container: String
         var environment: ServiceEnvironment
         var database: DatabaseScope
+        /// Whether the file has all databases of the container.
+        var all: Bool?
     }
 
     /// What the file holds; a file without this line was cut short.
-    struct Summary: Codable {
+    struct Summary: Codable, Hashable {
         var zones = 0
         var records = 0
         var assets = 0

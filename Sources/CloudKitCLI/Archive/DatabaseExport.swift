@@ -1,10 +1,10 @@
 import CloudKitWebClient
 import Foundation
 
-/// Writes the zones, records and files of a database to a file of lines and a folder.
+/// Writes the zones, records and files of databases to a file of lines and a folder.
 struct DatabaseExport {
     let client: WebClient
-    let database: DatabaseScope
+    private var database = DatabaseScope.private
     /// The types to ask for where there is no list of changes.
     let types: [String]
     let assets: AssetFolder
@@ -13,31 +13,45 @@ struct DatabaseExport {
 
     init(
         client: WebClient,
-        database: DatabaseScope,
         types: [String],
         assets: AssetFolder,
         file: FileHandle
     ) {
         self.client = client
-        self.database = database
         self.types = types
         self.assets = assets
         self.file = file
     }
 
-    /// Exports zones.
-    mutating func run(_ zones: [WireZoneID]) async throws -> ArchiveLine.Summary {
-        let header = ArchiveLine.Header(
-            version: ArchiveLine.Header.currentVersion,
-            container: client.container,
-            environment: client.environment,
-            database: database
-        )
-        try write(ArchiveLine(export: header))
+    /// Exports zones of databases, one database after the other.
+    ///
+    /// - Parameters:
+    ///   - parts: The databases with their zones.
+    ///   - isAll: Whether the file is of a whole container: an import then asks for no database.
+    /// - Returns: What the file holds.
+    /// - Throws: `CommandFailure` or `WebClientError`; the file is not whole then.
+    mutating func run(
+        _ parts: [(database: DatabaseScope, zones: [WireZoneID])],
+        isAll: Bool
+    ) async throws -> ArchiveLine.Summary {
         let line = ProgressLine("exporting")
-        for (index, zone) in zones.enumerated() {
-            try await export(zone)
-            line.update(Double(index + 1) / Double(zones.count))
+        let count = parts.reduce(0) { $0 + $1.zones.count }
+        var done = 0
+        for (database, zones) in parts {
+            self.database = database
+            let header = ArchiveLine.Header(
+                version: ArchiveLine.Header.currentVersion,
+                container: client.container,
+                environment: client.environment,
+                database: database,
+                all: isAll ? true : nil
+            )
+            try write(ArchiveLine(export: header))
+            for zone in zones {
+                try await export(zone)
+                done += 1
+                line.update(Double(done) / Double(count))
+            }
         }
         try write(ArchiveLine(end: summary))
         return summary

@@ -3,19 +3,29 @@ import Foundation
 
 /// Brings an exported database to a service.
 ///
-/// Every record replaces one of its name, so an import that broke off can be run again from the
-/// start. A line that cannot be imported is reported and does not keep the others back.
+/// Every record replaces one of its name, so an import that broke off can be run again: from the start,
+/// or behind what its checkpoint says is done. A line that cannot be imported is reported and does not keep the others back.
 struct DatabaseImport {
     /// Bytes of records that are sent together.
     private static let batchBytes = 4 * 1024 * 1024
 
     let client: WebClient
-    let database: DatabaseScope
+    /// The database that lines go to; each part of an export of all databases has its own.
+    private var database: DatabaseScope
+    /// Whether the file's parts go where they came from.
+    private let isAll: Bool
     let assets: AssetFolder?
     /// Takes each line that was not imported, and why.
     let reject: (LineReader.Line, String) throws -> Void
 
-    private(set) var report = ImportReport()
+    /// Takes the state after each step that cannot be undone.
+    let save: (ImportCheckpoint) throws -> Void
+
+    private(set) var state: ImportCheckpoint
+    private var report: ImportReport {
+        get { state.report }
+        set { state.report = newValue }
+    }
     private var queues: [WireZoneID: ImportQueue] = [:]
     private var zones: [WireZoneID] = []
     private var end: ArchiveLine.Summary?
@@ -23,12 +33,18 @@ struct DatabaseImport {
     init(
         client: WebClient,
         database: DatabaseScope,
+        isAll: Bool,
         assets: AssetFolder?,
+        state: ImportCheckpoint,
+        save: @escaping (ImportCheckpoint) throws -> Void,
         reject: @escaping (LineReader.Line, String) throws -> Void
     ) {
         self.client = client
         self.database = database
+        self.isAll = isAll
         self.assets = assets
+        self.state = state
+        self.save = save
         self.reject = reject
     }
 
@@ -36,11 +52,12 @@ struct DatabaseImport {
     ///
     /// - Throws: When the service refuses a request as a whole, or does not answer.
     mutating func add(_ line: LineReader.Line) async throws {
-        guard !line.isBlank else { return }
+        guard !line.isBlank else { return state.note([line.number]) }
         let content: ArchiveLine
         do {
             content = try WireJSON.decode(ArchiveLine.self, from: line.data)
         } catch let error as DecodingError {
+            guard !state.isDone(line.number) else { return }
             return try refuse(line, WireJSON.place(of: error))
         }
         if let header = content.export {
@@ -50,21 +67,55 @@ struct DatabaseImport {
                         + "reads \(ArchiveLine.Header.currentVersion)"
                 )
             }
+            try await begin(header)
+            state.note([line.number])
+        } else if state.isDone(line.number) {
+            // Others may need it.
+            guard let record = content.record, let name = record.recordName else { return }
+            let zone = record.zoneID ?? .defaultZone
+            if queues[zone] == nil { zones.append(zone) }
+            queues[zone, default: ImportQueue()].noteSent(name)
         } else if let zone = content.zone {
             try await add(zone, line)
         } else if let record = content.record {
             try await add(record, files: content.files ?? [:], line)
         } else if let end = content.end {
             self.end = end
+            state.note([line.number])
         } else {
             try refuse(line, "The object is neither export, zone, record nor end")
         }
+    }
+
+    /// Begins with the part of a database.
+    private mutating func begin(_ header: ArchiveLine.Header) async throws {
+        guard isAll == (header.all ?? false) else {
+            throw CommandFailure(
+                unusable: isAll
+                    ? "The file is of one database: import it without --all"
+                    : "The file has all databases of a container: import it with --all"
+            )
+        }
+        guard isAll, header.database != database else { return }
+        try await sendWaiting()
+        zones = []
+        queues = [:]
+        database = header.database
     }
 
     /// Sends what still waits.
     ///
     /// - Throws: `CommandFailure` when the file's last line is missing: it was cut short.
     mutating func finish() async throws {
+        try await sendWaiting()
+        guard end != nil else {
+            throw CommandFailure(
+                "The file has no last line \"end\": it was cut short. What it has was imported"
+            )
+        }
+    }
+
+    private mutating func sendWaiting() async throws {
         for zone in zones {
             repeat {
                 try await sendReady(zone)
@@ -78,16 +129,13 @@ struct DatabaseImport {
                 try await send(batch, zone, together: !zone.isDefault)
             }
         }
-        guard end != nil else {
-            throw CommandFailure(
-                "The file has no last line \"end\": it was cut short. What it has was imported"
-            )
-        }
     }
 
     private mutating func refuse(_ line: LineReader.Line, _ reason: String) throws {
         report.rejected += 1
         try reject(line, reason)
+        state.note([line.number])
+        try save(state)
     }
 
     private mutating func add(_ zone: WireZoneID, _ line: LineReader.Line) async throws {
@@ -99,6 +147,8 @@ struct DatabaseImport {
             }
         }
         report.zones += 1
+        state.note([line.number])
+        try save(state)
     }
 
     private mutating func add(
@@ -110,7 +160,7 @@ struct DatabaseImport {
         else { return try refuse(line, "The record has no recordName or no recordType") }
         guard record.recordType != WireRecord.shareType else {
             report.shares += 1
-            return
+            return state.note([line.number])
         }
         var found: [String: [URL]] = [:]
         for key in record.fields.keys.sorted() {
@@ -129,7 +179,8 @@ struct DatabaseImport {
         let zone = record.zoneID ?? .defaultZone
         if queues[zone] == nil { zones.append(zone) }
         let item = ImportItem(line: line, name: name, record: record, files: found)
-        queues[zone, default: ImportQueue()].add(item)
+        let replaced = queues[zone, default: ImportQueue()].add(item)
+        state.note(replaced.map(\.line.number))
         guard let queue = queues[zone] else { return }
         if queue.ready.count >= Limits.operationsPerRequest || queue.bytes >= Self.batchBytes {
             try await sendReady(zone)
@@ -171,11 +222,14 @@ struct DatabaseImport {
         }
         for (item, result) in zip(items, results) {
             if let failure = result.failure {
-                try refuse(item.line, OutputOptions.text(failure))
+                report.rejected += 1
+                try reject(item.line, OutputOptions.text(failure))
             } else {
                 report.records += 1
             }
         }
+        state.note(items.map(\.line.number))
+        try save(state)
     }
 
     /// Uploads the files of records that are about to be sent, and puts the receipts into them.

@@ -14,11 +14,24 @@ struct ImportQueue {
 
     /// Adds a record behind those that it needs; it takes the place of an earlier one of its name
     /// that waits.
-    mutating func add(_ item: ImportItem) {
+    ///
+    /// - Returns: The records whose place was taken.
+    mutating func add(_ item: ImportItem) -> [ImportItem] {
+        var replaced: [ImportItem] = []
         if waitingNames.contains(item.name) {
-            for target in waiting.keys { waiting[target]?.removeAll { $0.name == item.name } }
+            for target in waiting.keys {
+                replaced += waiting[target]?.filter { $0.name == item.name } ?? []
+                waiting[target]?.removeAll { $0.name == item.name }
+            }
         }
         release([item])
+        return replaced
+    }
+
+    /// Notes that the service has a record.
+    mutating func noteSent(_ name: String) {
+        known.insert(name)
+        release(waiting.removeValue(forKey: name) ?? [])
     }
 
     private mutating func release(_ items: [ImportItem]) {

@@ -1,5 +1,5 @@
 /// What an import did.
-struct ImportReport: Encodable {
+struct ImportReport: Codable, Hashable {
     /// Zones that were made or were there.
     var zones = 0
     /// Records that were saved or deleted.

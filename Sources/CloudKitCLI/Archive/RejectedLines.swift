@@ -5,11 +5,16 @@ struct RejectedLines {
     private let path: String
     private let handle: FileHandle
 
-    /// Makes the file; one of that name is replaced.
+    /// Makes the file; one of that name is replaced, unless an import goes on that wrote it.
     ///
     /// - Throws: `CommandFailure` when it cannot be written.
-    init(path: String, header: LineReader.Line) throws {
+    init(path: String, header: LineReader.Line, isContinued: Bool) throws {
         self.path = path
+        if isContinued, let handle = FileHandle(forWritingAtPath: path) {
+            self.handle = handle
+            _ = try handle.seekToEnd()
+            return
+        }
         guard FileManager.default.createFile(atPath: path, contents: nil),
             let handle = FileHandle(forWritingAtPath: path)
         else { throw CommandFailure(unusable: "\(path) cannot be written") }

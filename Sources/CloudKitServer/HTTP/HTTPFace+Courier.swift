@@ -5,7 +5,7 @@ import ServiceLifecycle
 extension HTTPFace {
     /// Waits for a notification until there is one, the time is over, the client has gone or the
     /// server shuts down; without one the answer is empty, and clients ask again.
-    func wait(_ request: Request) async -> Response {
+    func wait(_ request: Request) async -> FaceAnswer {
         let asked = ServiceRequest(
             method: request.method.rawValue,
             path: request.uri.path,
@@ -14,7 +14,7 @@ extension HTTPFace {
         )
         let time = courierWait
         do {
-            return response(
+            return answer(
                 // A client that has gone must not take a notification from the one that it is now.
                 try await request.body.consumeWithCancellationOnInboundClose { _ in
                     await cancelWhenGracefulShutdown {
@@ -23,7 +23,7 @@ extension HTTPFace {
                 }
             )
         } catch {
-            return Response(status: .ok)
+            return FaceAnswer(response: Response(status: .ok))
         }
     }
 

@@ -36,7 +36,7 @@ struct HTTPFace: HTTPResponder {
         if request.method == .options {
             return FaceAnswer(response: Response(status: .ok, headers: [.allow: Self.methods]))
         }
-        if path == CourierRoute.path { return FaceAnswer(response: await wait(request)) }
+        if path == CourierRoute.path { return await wait(request) }
         if path == "/sign-in", policy.isLoopback {
             return FaceAnswer(response: await signIn(request))
         }

@@ -109,6 +109,7 @@ public final class CloudServer: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await self.application().run() }
                 group.addTask { await self.cleanNowAndThen() }
+                group.addTask { await self.watchStorage() }
                 try await group.next()
                 group.cancelAll()
             }
@@ -127,6 +128,15 @@ public final class CloudServer: Service {
             } catch {
                 logger.error("Cleaning failed", metadata: ["error": "\(error)"])
             }
+        }
+    }
+
+    /// Looks four times a second whether another process has written to the data, while requests wait
+    /// for notifications.
+    private func watchStorage() async {
+        while (try? await Task.sleep(for: .milliseconds(250))) != nil {
+            // What fails now is tried again, and requests tell of a storage that is broken.
+            try? await service.wakeAfterForeignChanges()
         }
     }
 

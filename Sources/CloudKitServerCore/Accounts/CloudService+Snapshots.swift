@@ -119,7 +119,7 @@ extension CloudService {
     ) throws {
         for environment in environments {
             try writer.removeZones(of: environment.id)
-            try writer.removeDocuments(in: collections(environment))
+            try writer.removeDocuments(in: collections(environment) + jobs(environment))
         }
     }
 
@@ -143,5 +143,10 @@ extension CloudService {
         ["subscription", "subscribedType", "shareLink", "shareMembership", "shareMember"].map {
             "\($0)/\(environment.id.rawValue)"
         }
+    }
+
+    /// The collections of what is under way, which is no part of a snapshot.
+    private static func jobs(_ environment: StoredEnvironment) -> [String] {
+        ["archive", "copyJob", "copyNames"].map { "\($0)/\(environment.id.rawValue)" }
     }
 }

@@ -103,6 +103,34 @@ struct AssetLinks {
         return asset
     }
 
+    /// Which archive a link is for.
+    struct Archive: Hashable {
+        var environment: Int64
+        var user: Int64
+        var id: String
+    }
+
+    /// Where an archive is downloaded from, under a name that is fit for a path.
+    func archiveURL(_ archive: Archive, name: String, expires: Int64) -> String {
+        var writer = TokenWriter()
+        writer.append(archive.environment)
+        writer.append(archive.user)
+        writer.append(archive.id)
+        writer.append(expires)
+        let token = seal.sealForURL(writer.bytes, for: .archive)
+        return baseURL + AssetRoute.download(token: token).path + "/\(name).zip"
+    }
+
+    /// The archive that a download token was made for; nil when it is forged or too old.
+    func archive(downloadToken: String) -> Archive? {
+        guard let contents = seal.openFromURL(downloadToken, for: .archive) else { return nil }
+        var reader = TokenReader(contents)
+        guard let environment = reader.number(), let user = reader.number(),
+            let id = reader.text(), let expires = reader.number(), expires > now
+        else { return nil }
+        return Archive(environment: environment, user: user, id: id)
+    }
+
     /// The checksum that a download token was made for; nil when it is forged or too old.
     func checksum(downloadToken: String) -> [UInt8]? {
         guard let contents = seal.openFromURL(downloadToken, for: .download) else { return nil }

@@ -126,6 +126,7 @@ extension CloudService {
     private func contents(_ token: String) async throws(RequestError) -> AssetContents {
         do {
             let links = try await links("", now: clock.milliseconds)
+            if let archive = try await archive(token, links) { return archive }
             if let checksum = links.checksum(downloadToken: token),
                 let contents = try await assets.open(checksum)
             {
@@ -136,8 +137,8 @@ extension CloudService {
         }
         throw RequestError(
             .notFound,
-            reason: "The download URL was not made by this service or is too old; look the record "
-                + "up again for a new one"
+            reason: "The download URL was not made by this service or is too old; ask for a new "
+                + "one where it came from"
         )
     }
 

@@ -13,16 +13,18 @@ extension CloudService {
         try checkCount(request.assets.count, "assets")
         _ = try call.user()
         let links = try await links("", now: call.now)
-        return try await storage.read { reader in
-            let directory = ZoneDirectory(call: call, reader: reader)
+        let end = call.now + AssetLinks.receiptSeconds * 1000
+        return try await storage.write { storage in
+            let directory = ZoneDirectory(call: call, reader: storage)
             let source = try directory.zone(request.zoneID ?? .defaultZone)
             let target = try request.targetZoneID.map { try directory.zone($0) } ?? source
+            var held: [Data] = []
             var writer = JSONWriter()
             writer.openObject()
             writer.key("assets")
             writer.openArray()
             for item in request.assets {
-                guard let asset = try Self.asset(item, in: source, reader) else {
+                guard let asset = try Self.asset(item, in: source, storage) else {
                     let reason = "No asset in field '\(item.fieldName)' of '\(item.recordName)'"
                     let error = ItemError(.notFound, reason: reason, recordName: item.recordName)
                     writer.itemError(error)
@@ -34,10 +36,13 @@ extension CloudService {
                     recordName: AssetLinks.Place.anyName,
                     fieldName: AssetLinks.Place.anyName
                 )
+                if let checksum = asset.checksumData { held.append(checksum) }
                 writer.value(.asset(links.adding(receiptFor: place, to: asset)))
             }
             writer.closeArray()
             writer.closeObject()
+            // The record may be gone before the receipt is used.
+            try AssetHolds().hold(held, until: end, storage)
             return writer.data
         }
     }

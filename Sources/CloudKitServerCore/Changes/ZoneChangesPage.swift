@@ -63,6 +63,16 @@ struct ZoneChangesPage {
                     + "start without one"
             )
         }
+        // Who has read nothing yet misses nothing.
+        let hasMissed =
+            !token.isReverse && token.sequence > 0 && token.sequence < zone.zone.horizonSequence
+        guard !hasMissed else {
+            throw RequestError(
+                .changeTokenExpired,
+                reason: "The syncToken is older than the deletions that zone "
+                    + "'\(zone.id.zoneName)' still knows; start without one"
+            )
+        }
         return token
     }
 }

@@ -34,6 +34,19 @@ extension CloudService {
         decideFaults(FaultSubject(operation: operation), now: clock.milliseconds)
     }
 
+    /// What goes wrong with a request that waits on a queue of notifications.
+    func decideFaults(queue: Data) async throws -> FaultDecision {
+        guard faults.withLock({ $0 != nil }) else { return FaultDecision() }
+        let now = clock.milliseconds
+        let names = try await storage.read { reader in
+            try PushTokenDirectory().token(queue, now: now, reader)?.registrations
+                .compactMap { try reader.user(RowID(rawValue: $0.user)) }
+                .flatMap { [$0.recordName, $0.fullName] } ?? []
+        }
+        let subject = FaultSubject(operation: "push/wait", userNames: Set(names), items: [])
+        return decideFaults(subject, now: now)
+    }
+
     private func decideFaults(_ subject: FaultSubject, now: Int64) -> FaultDecision {
         faults.withLock { $0?.decide(subject, now: now) } ?? FaultDecision()
     }

@@ -21,6 +21,8 @@ public enum Fault: Hashable, Sendable {
     case expiredWebToken
     /// All change tokens of the environment expire, those in this request first.
     case expiredChangeTokens
+    /// The notification that a waiting request would answer is lost on its way; the request waits on.
+    case lostNotification
     /// Another device saves the records just before this request does, so that their tags are stale.
     case staleTags
     /// Callers that change or ask for more than a bucket holds are refused with `THROTTLED`.

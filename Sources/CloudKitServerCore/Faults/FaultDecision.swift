@@ -10,6 +10,7 @@ struct FaultDecision: Hashable, Sendable {
     var staleItems: Set<Int> = []
     var expiresWebToken = false
     var expiresChangeTokens = false
+    var losesNotification = false
     /// Whether the request is not looked at.
     var isDropped = false
     /// How the answer travels.
@@ -38,6 +39,7 @@ struct FaultDecision: Hashable, Sendable {
             delivery.bytesPerSecond = min(delivery.bytesPerSecond ?? .max, bytesPerSecond)
         case .expiredWebToken: expiresWebToken = true
         case .expiredChangeTokens: expiresChangeTokens = true
+        case .lostNotification: losesNotification = true
         case .staleTags: staleItems.formUnion(items)
         case .throttle: break
         }

@@ -10,7 +10,8 @@ extension FaultRule: Codable {
     /// The faults by their names.
     private enum Name: String, CaseIterable {
         case error, itemError, lostResponse, resetConnection, cutResponse, delay, slowResponse
-        case expiredWebToken, expiredChangeTokens, staleTags, throttle
+        case expiredWebToken, expiredChangeTokens, lostNotification, staleTags
+        case throttle
 
         /// The keys that the fault has of its own.
         var keys: Set<CodingKeys> {
@@ -22,7 +23,7 @@ extension FaultRule: Codable {
             case .slowResponse: [.bytesPerSecond]
             case .throttle: [.profile, .burst, .perSecond]
             case .lostResponse, .resetConnection, .expiredWebToken, .expiredChangeTokens,
-                .staleTags:
+                .lostNotification, .staleTags:
                 []
             }
         }
@@ -85,6 +86,7 @@ extension FaultRule: Codable {
             fault = .slowResponse(bytesPerSecond: max(1, try positive(.bytesPerSecond)))
         case .expiredWebToken: fault = .expiredWebToken
         case .expiredChangeTokens: fault = .expiredChangeTokens
+        case .lostNotification: fault = .lostNotification
         case .staleTags: fault = .staleTags
         case .throttle:
             if let text = try values.decodeIfPresent(String.self, forKey: .profile) {
@@ -146,6 +148,7 @@ extension FaultRule: Codable {
             try values.encode(bytesPerSecond, forKey: .bytesPerSecond)
         case .expiredWebToken: name = .expiredWebToken
         case .expiredChangeTokens: name = .expiredChangeTokens
+        case .lostNotification: name = .lostNotification
         case .staleTags: name = .staleTags
         case .throttle(let profile):
             name = .throttle

@@ -3,7 +3,7 @@ public struct FaultRule: Hashable, Sendable {
     /// What goes wrong.
     public var fault: Fault
     /// The endpoint, such as `records/modify`; `assets/send` and `assets/fetch` for the bytes of
-    /// assets; `records/*` for all that begin so; nil for every one.
+    /// assets; `push/wait` for the requests that wait for notifications; `records/*` for all that begin so; nil for every one.
     public var operation: String?
     /// The type of a record in the request, or of the query; nil for any.
     public var recordType: String?

@@ -50,6 +50,11 @@ struct FaultSubject: Hashable, Sendable {
             var zoneID: ZoneName?
         }
 
+        struct Query: Decodable {
+            var query: Record?
+            var zoneID: ZoneName?
+        }
+
         struct Operation: Decodable {
             var record: Record?
             var zone: Zone?
@@ -61,9 +66,11 @@ struct FaultSubject: Hashable, Sendable {
         var tokens: [Record]?
         var zones: [Zone]?
         var query: Record?
+        var batch: [Query]?
+        var sourceZoneID: ZoneName?
 
         var items: [Item] {
-            let zone = zoneID?.zoneName ?? WireZoneID.defaultZoneName
+            let zone = (zoneID ?? sourceZoneID)?.zoneName ?? WireZoneID.defaultZoneName
             func item(_ record: Record?, _ own: ZoneName? = nil) -> Item {
                 Item(
                     recordType: record?.recordType,
@@ -73,6 +80,7 @@ struct FaultSubject: Hashable, Sendable {
             if let operations { return operations.map { item($0.record, $0.zone?.zoneID) } }
             if let records = records ?? tokens { return records.map { item($0) } }
             if let zones { return zones.map { item(nil, $0.zoneID) } }
+            if let batch { return batch.map { item($0.query, $0.zoneID) } }
             return [item(query)]
         }
     }

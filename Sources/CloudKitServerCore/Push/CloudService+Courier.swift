@@ -1,4 +1,5 @@
 import CloudKitWire
+import Synchronization
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
@@ -18,31 +19,64 @@ extension CloudService {
         }
     }
 
+    /// Wakes the requests that wait when somebody outside this process has written to the storage.
+    ///
+    /// A server over a storage that others use too calls it several times a second; without requests
+    /// that wait, it does nothing.
+    ///
+    /// - Throws: `StorageError`.
+    public func wakeAfterForeignChanges() async throws {
+        guard waiters.count > 0, let number = try await storage.foreignChanges() else { return }
+        let isNew = lastForeignChange.withLock { last in
+            defer { last = number }
+            return last != number
+        }
+        if isNew { waiters.wakeAll() }
+    }
+
     /// Waits for the next notification of a token and takes it from its queue.
     ///
     /// The wait ends with the task: a request that is cancelled answers nothing, and nothing is
     /// taken.
     func courier(_ request: ServiceRequest) async -> ServiceResponse {
+        var faults = FaultDecision()
+        var response: ServiceResponse
         do {
             guard request.method == "GET" else {
                 throw RequestError(.badRequest, reason: "Wait for notifications with a GET")
             }
-            let token = QueryParameters(request.query)["tok"] ?? ""
-            return try await nextPush(SecretHash.of(token))
+            let queue = SecretHash.of(QueryParameters(request.query)["tok"] ?? "")
+            faults = try await decideFaults(queue: queue)
+            if faults.isDropped { throw CancellationError() }
+            if let error = faults.error { throw error }
+            response = try await nextPush(queue, losesFirst: faults.losesNotification)
         } catch {
-            return failure(error)
+            response = failure(error)
         }
+        response.delivery = faults.delivery
+        response.faultRules = faults.rules
+        return response
     }
 
-    private func nextPush(_ queue: Data) async throws -> ServiceResponse {
+    private func nextPush(_ queue: Data, losesFirst: Bool) async throws -> ServiceResponse {
         let (id, signals) = waiters.open(queue)
         defer { waiters.close(queue, id) }
         try await keepToken(queue)
-        if let push = try await takePush(queue) { return answer(push) }
+        var losesNext = losesFirst
+        if let push = try await takePush(queue, &losesNext) { return answer(push) }
         for await _ in signals {
-            if let push = try await takePush(queue) { return answer(push) }
+            if let push = try await takePush(queue, &losesNext) { return answer(push) }
         }
         return ServiceResponse(status: 200)
+    }
+
+    /// Takes the oldest item of a queue; of two, where the first is lost.
+    private func takePush(_ queue: Data, _ losesNext: inout Bool) async throws -> StoredPush? {
+        if losesNext {
+            guard try await takePush(queue) != nil else { return nil }
+            losesNext = false
+        }
+        return try await takePush(queue)
     }
 
     private func answer(_ push: StoredPush) -> ServiceResponse { ok(push.body) }

@@ -8,7 +8,8 @@ import Foundation
 
 /// The requests that wait for notifications, by queue.
 ///
-/// They are kept in memory; what they wait for is in the storage, so a lost one loses nothing.
+/// They are kept in memory; what they wait for is in the storage, so a lost one loses nothing. Services
+/// of one process that work on one storage share them, so that each wakes the others' requests.
 final class PushWaiters: Sendable {
     private struct Contents {
         var waiters: [Data: [(id: Int, signal: AsyncStream<Void>.Continuation)]] = [:]
@@ -19,6 +20,27 @@ final class PushWaiters: Sendable {
     private static let countLimit = 8
 
     private let contents = Mutex(Contents())
+
+    private struct Weak {
+        weak var waiters: PushWaiters?
+    }
+
+    private static let byStorage = Mutex<[ObjectIdentifier: Weak]>([:])
+
+    /// The requests that wait on a storage's queues, in all services of the process.
+    ///
+    /// Whoever holds them holds the storage too, so its identity is not another's meanwhile.
+    static func shared(of storage: any Storage) -> PushWaiters {
+        guard type(of: storage) is AnyClass else { return PushWaiters() }
+        let id = ObjectIdentifier(storage as AnyObject)
+        return byStorage.withLock { known in
+            if let waiters = known[id]?.waiters { return waiters }
+            known = known.filter { $0.value.waiters != nil }
+            let waiters = PushWaiters()
+            known[id] = Weak(waiters: waiters)
+            return waiters
+        }
+    }
 
     /// The number of requests that wait.
     var count: Int { contents.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
@@ -46,6 +68,12 @@ final class PushWaiters: Sendable {
             contents.waiters[queue]?.removeAll { $0.id == id }
             if contents.waiters[queue]?.isEmpty == true { contents.waiters[queue] = nil }
         }
+    }
+
+    /// Tells all who wait that there may be items.
+    func wakeAll() {
+        let signals = contents.withLock { $0.waiters.values.flatMap { $0 }.map(\.signal) }
+        for signal in signals { signal.yield() }
     }
 
     /// Tells those who wait on queues that there are items.

@@ -12,40 +12,73 @@ extension CloudService {
         let request = try call.message(QueryRecordsRequest.self)
         let links = try await links(call.request.baseURL, now: call.now)
         return try await storage.read { [schemas] reader in
-            let directory = ZoneDirectory(call: call, reader: reader)
-            let zones = try Self.zones(of: request, directory)
-            let query = try CompiledQuery(
-                request.query,
-                in: schemas.current(call.environment, reader)
-            )
-            let fingerprint = QueryCursor.fingerprint(request.query, zones)
-            let start = try request.continuationMarker.map {
-                try QueryCursor($0, with: links.seal, fingerprint)
-            }
-            let plan =
-                try start.map { QueryPlan(query, choice: $0.driver) }
-                ?? QueryPlan.best(for: query, in: zones, reader)
-            var run = QueryRun(
-                query: query,
-                plan: plan,
-                reader: reader,
-                permissions: RecordPermissions(scope: call.path.database, caller: call.caller),
-                limit: Self.pageSize(request.resultsLimit),
-                start: start
-            )
-            try run.run(in: zones)
-            let page = run.page
             var writer = JSONWriter(capacity: 16 * 1024)
+            try Self.writePage(of: request, call, reader, schemas, links, to: &writer)
+            return writer.data
+        }
+    }
+
+    /// `internal/records/query/batch`: the first or next pages of several queries, all of one moment.
+    ///
+    /// A query that is refused refuses the request, as it does by itself.
+    func queryBatch(_ call: Call) async throws -> Data {
+        let request = try call.message(QueryBatchRequest.self)
+        try checkCount(request.batch.count, "queries")
+        let links = try await links(call.request.baseURL, now: call.now)
+        return try await storage.read { [schemas] reader in
+            var writer = JSONWriter(capacity: 64 * 1024)
             writer.openObject()
-            try Self.write(page.results, of: request, call, links, to: &writer)
-            writer.member(
-                "continuationMarker",
-                page.next?.sealed(by: links.seal, fingerprint)
-            )
-            Self.writeSyncToken(of: zones, call, links.seal, to: &writer)
+            writer.key("batch")
+            writer.openArray()
+            for (place, query) in request.batch.enumerated() {
+                do {
+                    try Self.writePage(of: query, call, reader, schemas, links, to: &writer)
+                } catch var error as RequestError {
+                    error.reason = "Query \(place) of the batch: " + (error.reason ?? "")
+                    throw error
+                }
+            }
+            writer.closeArray()
             writer.closeObject()
             return writer.data
         }
+    }
+
+    private static func writePage(
+        of request: QueryRecordsRequest,
+        _ call: Call,
+        _ reader: any StorageReader,
+        _ schemas: SchemaCache,
+        _ links: AssetLinks,
+        to writer: inout JSONWriter
+    ) throws {
+        let zones = try zones(of: request, ZoneDirectory(call: call, reader: reader))
+        let query = try CompiledQuery(
+            request.query,
+            in: schemas.current(call.environment, reader)
+        )
+        let identity = QueryCursor.Identity(of: request.query, in: zones)
+        let start = try request.continuationMarker.map {
+            try QueryCursor($0, with: links.seal, identity)
+        }
+        let plan =
+            try start.map { QueryPlan(query, choice: $0.driver) }
+            ?? QueryPlan.best(for: query, in: zones, reader)
+        var run = QueryRun(
+            query: query,
+            plan: plan,
+            reader: reader,
+            permissions: RecordPermissions(scope: call.path.database, caller: call.caller),
+            limit: pageSize(request.resultsLimit),
+            start: start
+        )
+        try run.run(in: zones)
+        let page = run.page
+        writer.openObject()
+        try write(page.results, of: request, call, links, to: &writer)
+        writer.member("continuationMarker", page.next?.sealed(by: links.seal, identity))
+        writeSyncToken(of: zones, call, links.seal, to: &writer)
+        writer.closeObject()
     }
 
     private static func zones(
@@ -93,4 +126,9 @@ extension CloudService {
         let token = zone.syncToken(after: zone.zone.headSequence)
         writer.member("syncToken", token.sealed(by: seal, for: .zoneChanges))
     }
+}
+
+/// The body of `internal/records/query/batch`.
+private struct QueryBatchRequest: Decodable {
+    let batch: [QueryRecordsRequest]
 }

@@ -19,9 +19,18 @@ struct QueryCursor: Hashable {
     /// The last result's record.
     var record: Int64
 
-    func sealed(by seal: TokenSeal, _ fingerprint: [UInt8]) -> String {
+    /// Which query a cursor belongs to, and which life of its zones.
+    struct Identity: Hashable {
+        /// What tells the query, in its zones, from all others.
+        let fingerprint: [UInt8]
+        /// What tells the zones from those of a time before a reset or a restore.
+        let life: [UInt8]
+    }
+
+    func sealed(by seal: TokenSeal, _ identity: Identity) -> String {
         var writer = TokenWriter()
-        writer.append(fingerprint)
+        writer.append(identity.fingerprint)
+        writer.append(identity.life)
         writer.append(Int64(driver))
         writer.append(Int64(keys.count))
         for key in keys { writer.append(key) }
@@ -31,8 +40,9 @@ struct QueryCursor: Hashable {
 
     /// Opens a marker.
     ///
-    /// - Throws: `RequestError` with `BAD_REQUEST` when it is forged or of another query.
-    init(_ marker: String, with seal: TokenSeal, _ fingerprint: [UInt8]) throws(RequestError) {
+    /// - Throws: `RequestError` with `BAD_REQUEST` when it is forged, of another query, or of a time
+    ///   before a restore.
+    init(_ marker: String, with seal: TokenSeal, _ identity: Identity) throws(RequestError) {
         guard let contents = seal.open(marker, for: .queryPage) else {
             throw RequestError(
                 .badRequest,
@@ -40,14 +50,21 @@ struct QueryCursor: Hashable {
             )
         }
         var reader = TokenReader(contents)
-        guard reader.data() == fingerprint, let driver = reader.number(),
-            let count = reader.number()
-        else {
+        guard reader.data() == identity.fingerprint else {
             throw RequestError(
                 .badRequest,
                 reason: "The continuationMarker belongs to another query; send the same query again"
             )
         }
+        guard reader.data() == identity.life else {
+            throw RequestError(
+                .badRequest,
+                reason: "The continuationMarker belongs to an earlier life of the zone; start the "
+                    + "query again without one"
+            )
+        }
+        let driver = reader.number() ?? 0
+        let count = reader.number() ?? -1
         var keys: [Data] = []
         for _ in 0..<max(0, min(count, 64)) {
             if let key = reader.data() { keys.append(Data(key)) }
@@ -63,9 +80,17 @@ struct QueryCursor: Hashable {
         self.keys = keys
         self.record = record
     }
+}
 
-    /// What tells a query, in its zones, from all others.
-    static func fingerprint(_ query: WireQuery, _ zones: [ZoneView]) -> [UInt8] {
+extension QueryCursor.Identity {
+    init(of query: WireQuery, in zones: [ZoneView]) {
+        var lives = TokenWriter()
+        for zone in zones { lives.append(zone.zone.incarnation &+ zone.database.incarnation) }
+        life = Array(SHA256.hash(data: lives.bytes).prefix(8))
+        fingerprint = Self.fingerprint(query, zones)
+    }
+
+    private static func fingerprint(_ query: WireQuery, _ zones: [ZoneView]) -> [UInt8] {
         var writer = JSONWriter()
         writer.openArray()
         writer.string(query.recordType)

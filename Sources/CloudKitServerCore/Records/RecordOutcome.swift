@@ -18,6 +18,15 @@ enum RecordOutcome: Sendable {
 struct AtomicBatchFailed: Error {
     let outcomes: [RecordOutcome]
 
+    /// What the first operation failed by that did not fail because of another.
+    var cause: RecordFailure {
+        let failures = outcomes.compactMap { outcome in
+            if case .failed(_, let failure) = outcome { failure } else { nil }
+        }
+        return failures.first { $0.code != .atomicError }
+            ?? RecordFailure(.atomicError, "The batch failed as a whole")
+    }
+
     /// Keeps the codes of the operations that failed by themselves and gives the others
     /// `ATOMIC_ERROR`.
     init(_ outcomes: [RecordOutcome], names: [String]) {

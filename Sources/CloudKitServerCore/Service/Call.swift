@@ -11,7 +11,7 @@ struct Call: Sendable {
     /// What the client sent.
     let request: ServiceRequest
     /// The request's path, taken apart.
-    let path: ServicePath
+    var path: ServicePath
     /// The request's query.
     let parameters: QueryParameters
     /// Who asks.

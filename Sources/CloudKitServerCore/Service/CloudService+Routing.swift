@@ -133,6 +133,10 @@ extension CloudService {
         case .assetsRereference: try await rereferenceAssets(call)
         case .recordsChanges: try await recordChanges(call)
         case .zonesChanges: try await olderZoneChanges(call)
+        case .recordsZipPrepare: try await prepareArchive(call)
+        case .recordsCopyStart: try await startCopy(call)
+        case .recordsCopyStatus: try await copyStatus(call)
+        case .recordsQueryBatch: try await queryBatch(call)
         case .tokensCreate: try await createToken(call)
         case .tokensRegister: try await registerToken(call)
         }

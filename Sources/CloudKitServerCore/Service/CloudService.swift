@@ -33,7 +33,8 @@ public final class CloudService: Sendable {
     let rotation = TokenRotation()
     let callers = CallerCache()
     let faults = Mutex<FaultScript?>(nil)
-    let waiters = PushWaiters()
+    let waiters: PushWaiters
+    let lastForeignChange = Mutex<Int64?>(nil)
     private let throttle: RequestThrottle?
     private let sealCache = Mutex<TokenSeal?>(nil)
 
@@ -50,6 +51,7 @@ public final class CloudService: Sendable {
         self.configuration = configuration
         self.clock = clock
         self.randomness = randomness
+        waiters = PushWaiters.shared(of: storage)
         throttle = configuration.requestRate.map(RequestThrottle.init)
     }
 
@@ -59,6 +61,7 @@ public final class CloudService: Sendable {
     @concurrent
     public func respond(to request: ServiceRequest) async -> ServiceResponse {
         if request.path == CourierRoute.path { return await courier(request) }
+        if DeviceRoute.isMissed(by: request) { return missedDeviceRoute(request) }
         var call: Call
         let endpoint: Endpoint
         do {

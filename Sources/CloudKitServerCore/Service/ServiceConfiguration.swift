@@ -49,6 +49,12 @@ public struct ServiceConfiguration: Sendable {
     /// Whoever has an API token can then be anyone. `CloudServer` allows it on loopback only.
     public var acceptsUserNames = false
 
+    /// Seconds for which a zone's change feed tells that a record was deleted; then its tombstone is
+    /// removed, and change tokens from before the deletion are refused as expired.
+    ///
+    /// Ours; Apple publishes no figure.
+    public var tombstoneSeconds: Int64 = 90 * 24 * 60 * 60
+
     /// Makes a configuration; every default is the service's own limit.
     public init(
         assetBytes: Int = Limits.assetBytes,

@@ -21,4 +21,15 @@ public protocol Storage: Sendable {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value
+
+    /// A number that differs after every commit of others: of another process, or through another
+    /// opening of the same file. Nil where there can be no others.
+    ///
+    /// - Throws: `StorageError`.
+    func foreignChanges() async throws -> Int64?
+}
+
+extension Storage {
+    /// Nobody else writes.
+    public func foreignChanges() async throws -> Int64? { nil }
 }

@@ -75,6 +75,8 @@ public protocol StorageWriter: StorageReader {
     func addRecord(_ record: StoredRecord) throws -> RowID<StoredRecord>
     /// Replaces a record's row.
     func updateRecord(_ record: StoredRecord) throws
+    /// Removes a record's row, which has no index entries, references and assets any more.
+    func removeRecord(_ id: RowID<StoredRecord>) throws
     /// Adds index entries; those that are there already stay.
     func addEntries(_ entries: [IndexEntry], in zone: RowID<StoredZone>) throws
     /// Removes an index entry if it is there.

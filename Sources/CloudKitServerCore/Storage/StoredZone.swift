@@ -18,6 +18,9 @@ public struct StoredZone: Hashable, Sendable {
     public var birthSequence: Int64
     /// Bytes of the zone's records, with those of their assets.
     public var bytes: Int64
+    /// The number of the newest deletion whose tombstone was removed; who has read the zone up to a
+    /// smaller one may have missed deletions.
+    public var horizonSequence: Int64
 
     /// Makes a row.
     public init(
@@ -29,7 +32,8 @@ public struct StoredZone: Hashable, Sendable {
         changeSequence: Int64,
         isDeleted: Bool,
         birthSequence: Int64 = 0,
-        bytes: Int64 = 0
+        bytes: Int64 = 0,
+        horizonSequence: Int64 = 0
     ) {
         self.id = id
         self.database = database
@@ -40,5 +44,6 @@ public struct StoredZone: Hashable, Sendable {
         self.isDeleted = isDeleted
         self.birthSequence = birthSequence
         self.bytes = bytes
+        self.horizonSequence = horizonSequence
     }
 }

@@ -14,7 +14,7 @@ struct TokenSeal: Sendable {
     enum Purpose: UInt8 {
         case databaseChanges = 1
         case zoneChanges, queryPage, upload, receipt, download, shareLink, sharedChanges, webToken,
-            pushToken
+            pushToken, archive
     }
 
     private static let signatureBytes = 16

@@ -18,14 +18,14 @@ final class GroupCommit: Sendable {
         var isRunning = false
     }
 
-    /// Writes that share one transaction at most.
-    private static let groupSize = 256
-
     private let database: any DatabaseWriter
+    /// Writes that share one transaction at most.
+    private let size: Int
     private let queue = Mutex(Queue())
 
-    init(_ database: any DatabaseWriter) {
+    init(_ database: any DatabaseWriter, size: Int) {
         self.database = database
+        self.size = size
     }
 
     /// Runs a write; returns when it is durable.
@@ -63,7 +63,7 @@ final class GroupCommit: Sendable {
                 queue.isRunning = false
                 return nil
             }
-            let group = Array(queue.waiting.prefix(Self.groupSize))
+            let group = Array(queue.waiting.prefix(size))
             queue.waiting.removeFirst(group.count)
             return group
         }

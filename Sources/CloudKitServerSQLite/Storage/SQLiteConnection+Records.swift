@@ -70,6 +70,23 @@ extension SQLiteConnection {
         )
     }
 
+    func tombstones(modifiedBefore milliseconds: Int64, limit: Int) throws -> [StoredRecord] {
+        try all(
+            Self.selectRecord + """
+                 AS old WHERE isDeleted AND modifiedAt < ? AND NOT EXISTS (
+                    SELECT 1 FROM record AS child
+                    WHERE child.zone = old.zone AND child.parent = old.name
+                ) ORDER BY modifiedAt, id LIMIT ?
+                """,
+            [milliseconds, limit],
+            Self.record
+        )
+    }
+
+    func removeRecord(_ id: RowID<StoredRecord>) throws {
+        try run("DELETE FROM record WHERE id = ?", [id.rawValue])
+    }
+
     func references(_ zone: RowID<StoredZone>, to target: String) throws -> [StoredReference] {
         try all(
             "SELECT source, kind FROM reference WHERE zone = ? AND target = ? ORDER BY source, kind",

@@ -113,12 +113,13 @@ extension SQLiteConnection {
                 """
                 INSERT INTO zone
                     (database, name, incarnation, headSequence, changeSequence, isDeleted,
-                    birthSequence, bytes)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    birthSequence, bytes, horizonSequence)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     zone.database.rawValue, zone.name, zone.incarnation, zone.headSequence,
                     zone.changeSequence, zone.isDeleted, zone.birthSequence, zone.bytes,
+                    zone.horizonSequence,
                 ]
             )
         )
@@ -130,12 +131,12 @@ extension SQLiteConnection {
             """
             UPDATE zone
             SET incarnation = ?, headSequence = ?, changeSequence = ?, isDeleted = ?,
-                birthSequence = ?, bytes = ?
+                birthSequence = ?, bytes = ?, horizonSequence = ?
             WHERE id = ?
             """,
             [
                 zone.incarnation, zone.headSequence, zone.changeSequence, zone.isDeleted,
-                zone.birthSequence, zone.bytes, zone.id.rawValue,
+                zone.birthSequence, zone.bytes, zone.horizonSequence, zone.id.rawValue,
             ]
         )
     }
@@ -166,7 +167,7 @@ extension SQLiteConnection {
 
     private static let selectZone = """
         SELECT id, database, name, incarnation, headSequence, changeSequence, isDeleted,
-            birthSequence, bytes
+            birthSequence, bytes, horizonSequence
         FROM zone
         """
 
@@ -180,7 +181,8 @@ extension SQLiteConnection {
             changeSequence: row[5],
             isDeleted: row[6],
             birthSequence: row[7],
-            bytes: row[8]
+            bytes: row[8],
+            horizonSequence: row[9]
         )
     }
 }

@@ -26,14 +26,22 @@ public final class SQLiteStorage: Storage {
 
     private let database: any DatabaseWriter
     private let commits: GroupCommit
+    private let isFile: Bool
 
     /// Opens or makes a file.
     ///
     /// - Parameters:
     ///   - path: The file; nil keeps everything in memory, for tests.
     ///   - durability: When a write counts as done.
+    ///   - writesPerCommit: Writes that share one transaction at most; fewer only to measure what
+    ///     sharing is worth.
     /// - Throws: `StorageError` when the file cannot be opened or is not one of this service.
-    public init(path: String?, durability: Durability = .full) throws {
+    public init(
+        path: String?,
+        durability: Durability = .full,
+        writesPerCommit: Int = 256
+    ) throws {
+        isFile = path != nil
         do {
             if let path {
                 var configuration = Configuration()
@@ -53,7 +61,7 @@ public final class SQLiteStorage: Storage {
         } catch {
             throw StorageError(error)
         }
-        commits = GroupCommit(database)
+        commits = GroupCommit(database, size: max(1, writesPerCommit))
     }
 
     /// Limits how large the file may grow; a write beyond that is refused as on a full disk.
@@ -95,5 +103,20 @@ public final class SQLiteStorage: Storage {
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
         try await commits.run { try body(SQLiteConnection($0)) }
+    }
+
+    /// A number that differs after every commit that did not come from here.
+    ///
+    /// SQLite's own: it changes for a connection when another one has written, and all that is written
+    /// here is written through the same one.
+    public func foreignChanges() async throws -> Int64? {
+        guard isFile else { return nil }
+        do {
+            return try await database.writeWithoutTransaction { database in
+                try Int64.fetchOne(database, sql: "PRAGMA data_version")
+            }
+        } catch {
+            throw StorageError(error)
+        }
     }
 }

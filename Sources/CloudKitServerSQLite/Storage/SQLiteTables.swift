@@ -18,6 +18,9 @@ enum SQLiteTables {
         migrator.registerMigration("snapshots") { database in
             try database.execute(sql: snapshots)
         }
+        migrator.registerMigration("tombstones") { database in
+            try database.execute(sql: tombstones)
+        }
         return migrator
     }
 
@@ -141,6 +144,13 @@ enum SQLiteTables {
             PRIMARY KEY (checksum, record)
         ) WITHOUT ROWID;
         CREATE INDEX assetByRecord ON asset (record);
+        """
+
+    // Only records that are deleted or have a parent stand in these indexes.
+    private static let tombstones = """
+        ALTER TABLE zone ADD COLUMN horizonSequence INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX tombstone ON record (modifiedAt) WHERE isDeleted;
+        CREATE INDEX recordByParent ON record (zone, parent) WHERE parent IS NOT NULL;
         """
 
     // What a snapshot has is in tables of its own, which are made with it: see

@@ -46,6 +46,14 @@ public enum Endpoint: String, Hashable, Sendable, CaseIterable {
     case usersLookupID = "users/lookup/id"
     /// Finds the users in the caller's address book; deprecated.
     case usersLookupContacts = "users/lookup/contacts"
+    /// Asks for an archive of records' files.
+    case recordsZipPrepare = "records/zip/prepare"
+    /// Begins to copy records into another zone.
+    case recordsCopyStart = "records/copy/start"
+    /// Says how far a copy is.
+    case recordsCopyStatus = "records/copy/status"
+    /// Searches records by several queries at once.
+    case recordsQueryBatch = "internal/records/query/batch"
     /// Asks for a token and a place to wait for notifications at.
     case tokensCreate = "tokens/create"
     /// Lets a token receive the container's notifications.

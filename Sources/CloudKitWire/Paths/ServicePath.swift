@@ -1,6 +1,6 @@
 /// The path of a request: `/database/1/{container}/{environment}/{database}/{endpoint}`.
 ///
-/// The endpoints `tokens/…` are also found at `/device/1/{container}/{environment}/{endpoint}`.
+/// The endpoints `tokens/…` are found at `/device/1/{container}/{environment}/{endpoint}`.
 public struct ServicePath: Hashable, Sendable {
     /// The container, such as `iCloud.com.example.app`.
     public var container: String

@@ -6,7 +6,7 @@ import Foundation
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write a database's zones and records to a file, and its assets to a folder.",
+        abstract: "Write a database, or all of a container, to a file, and the assets to a folder.",
         discussion: """
             A service cannot list the record types of the public database and of default zones: \
             name them with --type, or leave the default zone out with --without-default-zone. The \
@@ -29,6 +29,9 @@ struct ExportCommand: AsyncParsableCommand {
     @Flag(help: "Leave the default zone out.")
     var withoutDefaultZone = false
 
+    @Flag(help: "Export the public database, the private one and what others share, to one file.")
+    var all = false
+
     @OptionGroup(title: "Place")
     var place: DatabaseOptions
 
@@ -37,8 +40,13 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = try place.connection.client()
-        let database = place.scope(client)
-        let zones = try await chosenZones(client, database)
+        guard !all || (place.database == nil && zones.isEmpty) else {
+            throw CommandFailure(unusable: "--all goes with neither --database nor --zone")
+        }
+        var parts: [(database: DatabaseScope, zones: [WireZoneID])] = []
+        for database in all ? DatabaseScope.allCases : [place.scope(client)] {
+            parts.append((database, try await chosenZones(client, database)))
+        }
         let folder = AssetFolder(path: assets)
         try folder.make()
         // The file gets its name when it is whole.
@@ -50,12 +58,11 @@ struct ExportCommand: AsyncParsableCommand {
         do {
             var export = DatabaseExport(
                 client: client,
-                database: database,
                 types: types,
                 assets: folder,
                 file: handle
             )
-            summary = try await export.run(zones)
+            summary = try await export.run(parts, isAll: all)
             try handle.synchronize()
             try handle.close()
             guard rename(part, file) == 0 else {

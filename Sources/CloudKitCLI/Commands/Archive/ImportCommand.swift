@@ -8,7 +8,8 @@ struct ImportCommand: AsyncParsableCommand {
         commandName: "import",
         abstract: "Bring an exported file and its assets to a database.",
         discussion: """
-            A record replaces the one of its name, so an import can be run again. Lines that cannot \
+            A record replaces the one of its name, so an import can be run again; with --checkpoint, \
+            one that was cut goes on where it stopped. Lines that cannot \
             be imported are reported by number, and kept with --rejects; the status is then 1. \
             Shares are left out, as people have to be invited again.
             """
@@ -23,6 +24,12 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(help: "A file for the lines that were not imported, to import them later.")
     var rejects: String?
 
+    @Option(help: "A file that says how far the import came; one that was cut goes on behind that.")
+    var checkpoint: String?
+
+    @Flag(help: "Bring each part of an export with --all to the database that it came from.")
+    var all = false
+
     @OptionGroup(title: "Place")
     var place: DatabaseOptions
 
@@ -34,17 +41,27 @@ struct ImportCommand: AsyncParsableCommand {
         guard let first = try lines.next(), let header = Self.header(first) else {
             throw CommandFailure(unusable: "\(file) does not start as cloudkit export writes it")
         }
+        guard !all || place.database == nil else {
+            throw CommandFailure(unusable: "--all does not go with --database")
+        }
         let client = try place.connection.client()
-        let kept = try rejects.map { try RejectedLines(path: $0, header: first) }
+        let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber
+        let identity = "\(size?.intValue ?? 0) \(String(decoding: first.data, as: UTF8.self))"
+        let earlier = try checkpoint.flatMap { try ImportCheckpoint.read($0, file: identity) }
+        let kept = try rejects.map {
+            try RejectedLines(path: $0, header: first, isContinued: earlier != nil)
+        }
         var work = DatabaseImport(
             client: client,
-            database: place.scope(client),
-            assets: assets.map(AssetFolder.init)
+            database: all ? header.database : place.scope(client),
+            isAll: all,
+            assets: assets.map(AssetFolder.init),
+            state: earlier ?? ImportCheckpoint(file: identity),
+            save: { [checkpoint] state in try checkpoint.map { try state.write($0) } }
         ) { line, reason in
             Console.say("\(file):\(line.number): \(reason)")
             try kept?.add(line)
         }
-        let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber
         let progress = ProgressLine("importing from \(DisplayText(header.container).text)")
         var number = first.number
         do {
@@ -62,11 +79,14 @@ struct ImportCommand: AsyncParsableCommand {
             let cause = CommandFailure(error)?.message ?? "\(error)"
             throw CommandFailure(
                 "\(cause). Stopped at line \(number); run the import again when that is mended: "
-                    + "what is there already is replaced by the same"
+                    + (checkpoint == nil
+                        ? "what is there already is replaced by the same"
+                        : "it goes on behind line \(work.state.line)")
             )
         }
+        if let checkpoint { try? FileManager.default.removeItem(atPath: checkpoint) }
         progress.update(1)
-        try print(work.report)
+        try print(work.state.report)
     }
 
     private func print(_ report: ImportReport) throws {

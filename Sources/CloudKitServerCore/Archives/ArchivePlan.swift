@@ -1,0 +1,72 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What an archive has, as it was when it was asked for; its bytes are put together as they are sent.
+struct ArchivePlan: Codable {
+    /// A file, in one of its two forms.
+    struct Entry: Codable {
+        var file: ZipLayout.File
+        /// The asset whose bytes the file has; nil for the manifest.
+        var checksum: Data?
+    }
+
+    /// Milliseconds since 1970-01-01 UTC after which it cannot be downloaded.
+    var expires: Int64
+    /// What the records are, and which files are theirs.
+    var manifest: Data
+    var entries: [Entry]
+
+    var layout: ZipLayout { ZipLayout(files: entries.map(\.file)) }
+}
+
+/// Where the plans of a user's archives are kept until they expire.
+struct ArchiveDirectory {
+    /// Archives that a user can have at once; one more ends the oldest.
+    static let countLimit = 8
+
+    let environment: RowID<StoredEnvironment>
+    let user: RowID<StoredUser>
+
+    private var collection: String { "archive/\(environment.rawValue)/\(user.rawValue)" }
+
+    func plan(_ id: String, now: Int64, _ reader: any StorageReader) throws -> ArchivePlan? {
+        let plan = try reader.document(collection, id).flatMap {
+            try? JSONDecoder().decode(ArchivePlan.self, from: $0)
+        }
+        return plan.flatMap { $0.expires > now ? $0 : nil }
+    }
+
+    func add(_ plan: ArchivePlan, id: String, _ writer: any StorageWriter) throws {
+        let known = try expiries(writer).sorted { ($0.expires, $0.id) < ($1.expires, $1.id) }
+        for old in known.dropLast(Self.countLimit - 1) {
+            try writer.removeDocument(collection, old.id)
+        }
+        let body = try JSONEncoder().encode(plan)
+        try writer.putDocument(collection, StoredDocument(name: id, body: body))
+    }
+
+    /// Whether there is a plan that expired.
+    func hasEnded(now: Int64, _ reader: any StorageReader) throws -> Bool {
+        try expiries(reader).contains { $0.expires <= now }
+    }
+
+    /// Removes the plans that expired.
+    func clean(now: Int64, _ writer: any StorageWriter) throws {
+        for old in try expiries(writer) where old.expires <= now {
+            try writer.removeDocument(collection, old.id)
+        }
+    }
+
+    private func expiries(_ reader: any StorageReader) throws -> [(id: String, expires: Int64)] {
+        struct Expiry: Decodable { var expires: Int64 }
+        return try reader.documents(collection).map { document in
+            let expiry = try? JSONDecoder().decode(Expiry.self, from: document.body)
+            return (document.name, expiry?.expires ?? 0)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Puts an archive's bytes together piece by piece, as they are asked for.
+///
+/// Each asset is read twice: a file's checksum stands before its bytes.
+actor ArchiveReader {
+    private let plan: ArchivePlan
+    private let layout: ZipLayout
+    private let assets: any AssetStorage
+    private var checksums: [UInt32] = []
+    /// The rest of the asset that is being sent.
+    private var rest: AsyncThrowingStream<Data, any Error>.Iterator?
+    private var pending: [Data] = []
+    private var isAtEnd = false
+
+    init(_ plan: ArchivePlan, _ assets: any AssetStorage) {
+        self.plan = plan
+        self.assets = assets
+        layout = plan.layout
+    }
+
+    /// The next bytes; nil behind the last.
+    func next() async throws -> Data? {
+        while true {
+            if !pending.isEmpty { return pending.removeFirst() }
+            if var rest {
+                let piece = try await rest.next(isolation: self)
+                self.rest = piece == nil ? nil : rest
+                if let piece { return piece }
+            }
+            guard !isAtEnd else { return nil }
+            try await begin()
+        }
+    }
+
+    /// Begins with the next file, or with the directory behind the last.
+    private func begin() async throws {
+        guard checksums.count < plan.entries.count else {
+            isAtEnd = true
+            pending = [layout.directory(checksums: checksums)]
+            return
+        }
+        let entry = plan.entries[checksums.count]
+        var checksum = CRC32()
+        if let asset = entry.checksum {
+            for try await piece in try await open(asset, entry.file).chunks {
+                checksum.update(piece)
+            }
+            pending = [layout.header(entry.file, checksum: checksum.value)]
+            rest = try await open(asset, entry.file).chunks.makeAsyncIterator()
+        } else {
+            checksum.update(plan.manifest)
+            pending = [layout.header(entry.file, checksum: checksum.value), plan.manifest]
+        }
+        checksums.append(checksum.value)
+    }
+
+    private func open(_ checksum: Data, _ file: ZipLayout.File) async throws -> AssetContents {
+        guard let contents = try await assets.open(Array(checksum)), contents.size == file.size
+        else { throw StorageError(.corrupt, "The bytes of an asset are missing") }
+        return contents
+    }
+}

@@ -1,0 +1,89 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+// What the endpoint is for and which keys it has is known from CloudKit JS only; the rest is our
+// reading, listed in docs/compatibility.md.
+extension CloudService {
+    /// `records/zip/prepare`: a link to an archive of records' files.
+    ///
+    /// The archive has what the records have now, also when they change before it is downloaded.
+    func prepareArchive(_ call: Call) async throws -> Data {
+        let request = try call.message(PrepareArchiveRequest.self)
+        try Self.checkIsNotPublic(call)
+        let user = try call.user()
+        let selection = try RecordSelection(
+            include: request.includeRecords,
+            exclude: request.excludeRecords,
+            share: request.shareName
+        )
+        let id = randomness.uuid().lowercased()
+        let links = try await links(call.request.baseURL, now: call.now)
+        let expires = call.now + configuration.downloadSeconds * 1000
+        let zone = try await storage.write { writer in
+            let zone = try ZoneDirectory(call: call, reader: writer)
+                .zone(request.zoneID ?? .defaultZone)
+            var manifest = ArchiveManifest(of: zone, desiredKeys: request.desiredKeys)
+            try selection.forEach(in: zone, writer) { try manifest.add($0) }
+            let plan = try manifest.plan(expires: expires)
+            // Records may lose the files before they are downloaded.
+            try AssetHolds().hold(plan.entries.compactMap(\.checksum), until: expires, writer)
+            try ArchiveDirectory(environment: call.environment.id, user: user.id)
+                .add(plan, id: id, writer)
+            return zone
+        }
+        let place = AssetLinks.Archive(
+            environment: call.environment.id.rawValue,
+            user: user.id.rawValue,
+            id: id
+        )
+        let name = ArchivePaths.part(request.archiveName ?? zone.id.zoneName)
+        let url = links.archiveURL(place, name: name, expires: expires)
+        return try WireJSON.encode(["downloadURL": url])
+    }
+
+    /// The archive behind a download token; nil when the token is not one of an archive.
+    func archive(_ token: String, _ links: AssetLinks) async throws -> AssetContents? {
+        guard let place = links.archive(downloadToken: token) else { return nil }
+        let directory = ArchiveDirectory(
+            environment: RowID(rawValue: place.environment),
+            user: RowID(rawValue: place.user)
+        )
+        let now = links.now
+        guard let plan = try await storage.read({ try directory.plan(place.id, now: now, $0) })
+        else { return nil }
+        let reader = ArchiveReader(plan, assets)
+        return AssetContents(
+            size: plan.layout.size,
+            chunks: AsyncThrowingStream { try await reader.next() }
+        )
+    }
+
+    /// Refuses what only zones of users have.
+    static func checkIsNotPublic(_ call: Call) throws(RequestError) {
+        guard call.path.database != .public else {
+            throw RequestError(
+                .badRequest,
+                reason: "endpoint not applicable in the database type 'publicdb'"
+            )
+        }
+    }
+}
+
+/// The body of `records/zip/prepare`.
+private struct PrepareArchiveRequest: Decodable {
+    /// Means nothing to a service without plug-ins, but has to be there.
+    struct PluginFields: Decodable {}
+
+    let zoneID: WireZoneID?
+    let desiredKeys: [String]?
+    let pluginFields: PluginFields
+    let includeRecords: [RecordSelection.Name]?
+    let excludeRecords: [RecordSelection.Name]?
+    let shareName: String?
+    let archiveName: String?
+}

@@ -1,0 +1,104 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// How the bytes of a zip archive lie: files as they are, none compressed, and the directory at the
+/// end (APPNOTE.TXT of PKWARE, 4.3).
+///
+/// Without the extension for large archives, which some readers do not know; its bounds are checked
+/// before anything is written.
+struct ZipLayout {
+    /// A file of the archive.
+    struct File: Hashable, Codable {
+        var path: String
+        var size: Int64
+    }
+
+    /// Bytes of an archive at most.
+    static let byteLimit = Int64(UInt32.max)
+    /// Files of an archive at most.
+    static let fileLimit = Int(UInt16.max)
+
+    private static let localHeaderBytes: Int64 = 30
+    private static let directoryHeaderBytes: Int64 = 46
+    private static let endBytes: Int64 = 22
+    // 1980-01-01, the first day that the format knows: archives of the same files are the same.
+    private static let date: UInt16 = 0x0021
+    private static let namesAreUTF8: UInt16 = 0x0800
+
+    let files: [File]
+
+    /// The bytes of the whole archive.
+    var size: Int64 {
+        files.reduce(Self.endBytes) { sum, file in
+            let name = Int64(file.path.utf8.count)
+            return sum + Self.localHeaderBytes + Self.directoryHeaderBytes + 2 * name + file.size
+        }
+    }
+
+    /// What stands before a file's bytes.
+    func header(_ file: File, checksum: UInt32) -> Data {
+        var bytes = LittleEndianBytes()
+        bytes.append(UInt32(0x0403_4B50))
+        append(file, checksum, to: &bytes)
+        bytes.append(file.path)
+        return bytes.data
+    }
+
+    /// What stands behind the last file; the checksums are in the order of the files.
+    func directory(checksums: [UInt32]) -> Data {
+        var bytes = LittleEndianBytes()
+        var offset: Int64 = 0
+        for (file, checksum) in zip(files, checksums) {
+            bytes.append(UInt32(0x0201_4B50))
+            bytes.append(UInt16(20))
+            append(file, checksum, to: &bytes)
+            // Comment, disk and attributes.
+            bytes.append(UInt16(0))
+            bytes.append(UInt16(0))
+            bytes.append(UInt16(0))
+            bytes.append(UInt32(0))
+            bytes.append(UInt32(truncatingIfNeeded: offset))
+            bytes.append(file.path)
+            offset += Self.localHeaderBytes + Int64(file.path.utf8.count) + file.size
+        }
+        let count = UInt16(truncatingIfNeeded: files.count)
+        let size = bytes.data.count
+        bytes.append(UInt32(0x0605_4B50))
+        bytes.append(UInt16(0))
+        bytes.append(UInt16(0))
+        bytes.append(count)
+        bytes.append(count)
+        bytes.append(UInt32(truncatingIfNeeded: size))
+        bytes.append(UInt32(truncatingIfNeeded: offset))
+        bytes.append(UInt16(0))
+        return bytes.data
+    }
+
+    /// The part that both headers of a file have.
+    private func append(_ file: File, _ checksum: UInt32, to bytes: inout LittleEndianBytes) {
+        bytes.append(UInt16(20))
+        bytes.append(Self.namesAreUTF8)
+        bytes.append(UInt16(0))
+        bytes.append(UInt16(0))
+        bytes.append(Self.date)
+        bytes.append(checksum)
+        bytes.append(UInt32(truncatingIfNeeded: file.size))
+        bytes.append(UInt32(truncatingIfNeeded: file.size))
+        bytes.append(UInt16(truncatingIfNeeded: file.path.utf8.count))
+        bytes.append(UInt16(0))
+    }
+}
+
+/// Numbers as zip archives write them.
+private struct LittleEndianBytes {
+    private(set) var data = Data()
+
+    mutating func append(_ number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number.littleEndian) { data.append(contentsOf: $0) }
+    }
+
+    mutating func append(_ text: String) { data.append(contentsOf: text.utf8) }
+}

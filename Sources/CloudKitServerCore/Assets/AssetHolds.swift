@@ -1,0 +1,48 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Keeps assets from being cleaned away that no record may hold any more, for as long as something
+/// that was handed out brings them back: a receipt, or an archive's link.
+///
+/// An asset is held in the commit in which a record is seen to have it, so there is no moment at which
+/// neither says that it is needed.
+struct AssetHolds {
+    private static let collection = "assetHold"
+
+    /// Holds assets until a time, in milliseconds since 1970-01-01 UTC, or longer if they are.
+    func hold(
+        _ checksums: some Sequence<Data>,
+        until end: Int64,
+        _ writer: any StorageWriter
+    ) throws {
+        for checksum in Set(checksums) {
+            let name = Hexadecimal.encode(checksum)
+            if let known = try writer.document(Self.collection, name), Self.end(known) >= end {
+                continue
+            }
+            try writer.putDocument(
+                Self.collection,
+                StoredDocument(name: name, body: Data(String(end).utf8))
+            )
+        }
+    }
+
+    func holds(_ checksum: Data, now: Int64, _ reader: any StorageReader) throws -> Bool {
+        let name = Hexadecimal.encode(checksum)
+        return try reader.document(Self.collection, name).map { Self.end($0) > now } ?? false
+    }
+
+    /// Removes the holds that ended.
+    func clean(now: Int64, _ writer: any StorageWriter) throws {
+        for document in try writer.documents(Self.collection) where Self.end(document.body) <= now {
+            try writer.removeDocument(Self.collection, document.name)
+        }
+    }
+
+    private static func end(_ body: Data) -> Int64 {
+        Int64(String(decoding: body, as: UTF8.self)) ?? 0
+    }
+}

@@ -1,0 +1,199 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+// What the endpoints are for and which keys they have is known from CloudKit JS only; the rest is our
+// reading, listed in docs/compatibility.md.
+extension CloudService {
+    /// `records/copy/start`: begins to copy records into another zone.
+    ///
+    /// Copies keep their names; nothing that the target zone has is replaced.
+    func startCopy(_ call: Call) async throws -> Data {
+        let request = try call.message(StartCopyRequest.self)
+        try Self.checkIsNotPublic(call)
+        let user = try call.user()
+        let selection = try request.selection()
+        let directory = CopyDirectory(environment: call.environment.id, user: user.id)
+        let id = randomness.uuid().lowercased()
+        try await storage.write { writer in
+            let zones = ZoneDirectory(call: call, reader: writer)
+            let (source, sourceDatabase) = try zones.anyZone(request.sourceZoneID)
+            let (target, targetDatabase) = try zones.anyZone(request.targetZoneID)
+            guard source.zone.id != target.zone.id else {
+                throw RequestError(
+                    .badRequest,
+                    reason: "sourceZoneID and targetZoneID are the same zone"
+                )
+            }
+            try Self.check(request.targetRootName, in: target, writer)
+            var order = CopyOrder()
+            try selection.forEach(in: source, writer) { record in
+                try Self.checkIsFree(record.name, in: target, writer)
+                try order.add(record)
+                try Self.checkSize(order.count)
+            }
+            let job = CopyJob(
+                id: id,
+                source: CopyJob.Place(source, sourceDatabase),
+                target: CopyJob.Place(target, targetDatabase),
+                root: request.targetRootName,
+                total: order.count,
+                changed: call.now
+            )
+            try directory.add(job, names: order.sorted, writer)
+        }
+        // The copy exists now; what goes wrong with a batch is told by its status.
+        try? await advance(id, directory, call)
+        return try WireJSON.encode(["jobID": id])
+    }
+
+    /// `records/copy/status`: how far a copy is; each question takes it further.
+    func copyStatus(_ call: Call) async throws -> Data {
+        let request = try call.message(CopyStatusRequest.self)
+        try Self.checkIsNotPublic(call)
+        let directory = CopyDirectory(environment: call.environment.id, user: try call.user().id)
+        try await advance(request.jobID, directory, call)
+        guard let job = try await storage.read({ try directory.job(request.jobID, $0) }) else {
+            throw RequestError(.notFound, reason: "No copy job '\(request.jobID)' of this user")
+        }
+        var writer = JSONWriter()
+        writer.openObject()
+        writer.member("jobID", job.id)
+        writer.member("itemsProcessed", Int64(job.done))
+        writer.member("itemsTotalEstimate", Int64(job.total))
+        writer.member("status", job.status.rawValue)
+        writer.member("reason", job.reason)
+        writer.member("serverErrorCode", job.code?.rawValue)
+        writer.closeObject()
+        return writer.data
+    }
+
+    /// Takes a copy some batches further.
+    private func advance(_ id: String, _ directory: CopyDirectory, _ call: Call) async throws {
+        for _ in 0..<CopyJob.batchesPerRequest {
+            guard try await advanceOnce(id, directory, call) == .inProgress else { return }
+        }
+    }
+
+    /// Does the copies to their end that nobody asks about any more.
+    func finishCopies(of user: StoredUser, in environment: StoredEnvironment) async throws {
+        let directory = CopyDirectory(environment: environment.id, user: user.id)
+        let path = ServicePath(
+            container: environment.container,
+            environment: environment.kind,
+            database: .private,
+            endpoint: .recordsCopyStatus
+        )
+        let call = Call(
+            request: ServiceRequest(method: "POST", path: path.description, baseURL: ""),
+            path: path,
+            parameters: QueryParameters(nil),
+            caller: Caller(credential: .webToken, user: user),
+            environment: environment,
+            now: clock.milliseconds
+        )
+        let jobs = try await storage.read { try directory.all($0) }
+        for job in jobs where job.status == .inProgress {
+            while try await advanceOnce(job.id, directory, call) == .inProgress {}
+        }
+    }
+
+    private static func check(
+        _ root: String?,
+        in target: ZoneView,
+        _ reader: any StorageReader
+    ) throws {
+        guard let root else { return }
+        guard let row = try reader.record(target.zone.id, name: root), !row.isDeleted,
+            try target.access.mayRead(row, reader)
+        else { throw RequestError(.notFound, reason: "Record not found: '\(root)'") }
+    }
+
+    private static func checkIsFree(
+        _ name: String,
+        in target: ZoneView,
+        _ reader: any StorageReader
+    ) throws {
+        guard let row = try reader.record(target.zone.id, name: name), !row.isDeleted else {
+            return
+        }
+        throw RequestError(
+            .conflict,
+            reason: "record to insert already exists: '\(name)' in zone '\(target.id.zoneName)'; "
+                + "nothing was copied"
+        )
+    }
+
+    private static func checkSize(_ count: Int) throws {
+        guard count > CopyJob.recordLimit else { return }
+        throw RequestError(
+            .badRequest,
+            reason: "The request copies more than \(CopyJob.recordLimit) records; name fewer with "
+                + "includeRecords"
+        )
+    }
+}
+
+extension ZoneDirectory {
+    /// A zone of an identity: the caller's own in the private database, another's in the shared one,
+    /// whichever of the two the path names.
+    func anyZone(_ id: WireZoneID) throws -> (ZoneView, DatabaseScope) {
+        var call = call
+        if id.ownerRecordName != nil {
+            call.path.database = isOwnedByCaller(id) ? .private : .shared
+        }
+        let zone = try ZoneDirectory(call: call, reader: reader).zone(id)
+        return (zone, call.path.database)
+    }
+}
+
+extension CopyJob.Place {
+    fileprivate init(_ zone: ZoneView, _ database: DatabaseScope) {
+        self.init(
+            zone: zone.id,
+            database: database,
+            row: zone.zone.id.rawValue,
+            incarnation: zone.zone.incarnation &+ zone.database.incarnation
+        )
+    }
+}
+
+/// The body of `records/copy/start`.
+private struct StartCopyRequest: Decodable {
+    let sourceZoneID: WireZoneID
+    let targetZoneID: WireZoneID
+    let sourceShareName: String?
+    let targetRootName: String?
+    let includeRecords: [RecordSelection.Name]?
+    let excludeRecords: [RecordSelection.Name]?
+
+    func selection() throws(RequestError) -> RecordSelection {
+        guard sourceShareName == nil || targetRootName == nil else {
+            throw RequestError(
+                .badRequest,
+                reason: "The request has sourceShareName and targetRootName; send one of them"
+            )
+        }
+        guard includeRecords != nil || excludeRecords != nil else {
+            throw RequestError(
+                .badRequest,
+                reason: "The request has neither includeRecords nor excludeRecords; an empty "
+                    + "excludeRecords stands for all"
+            )
+        }
+        return try RecordSelection(
+            include: includeRecords,
+            exclude: excludeRecords,
+            share: sourceShareName
+        )
+    }
+}
+
+/// The body of `records/copy/status`.
+private struct CopyStatusRequest: Decodable {
+    let jobID: String
+}

@@ -1,0 +1,144 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// Copies the next batch in one commit, in which the job's progress is written too; answers how
+    /// far the job is then, or nil where there is none of that name.
+    func advanceOnce(
+        _ id: String,
+        _ directory: CopyDirectory,
+        _ call: Call
+    ) async throws -> CopyJob.Status? {
+        let links = try await links("", now: call.now)
+        let version = randomness.identifier()
+        do {
+            let (status, queues) = try await storage.write {
+                [schemas, configuration, randomness] writer -> (CopyJob.Status?, Set<Data>) in
+                guard var job = try directory.job(id, writer) else { return (nil, []) }
+                guard job.status == .inProgress else { return (job.status, []) }
+                var call = call
+                // Faults count the operations of requests; a batch is none.
+                call.faults = FaultDecision()
+                call.path.database = job.target.database
+                let source = try Self.zone(job.source, call, writer)
+                let target = try Self.zone(job.target, call, writer)
+                let names = try directory.names(of: job, writer)
+                let batch = try Self.batch(job, names, source, target, links, writer)
+                let environment = try writer.environment(call.environment.id) ?? call.environment
+                var commit = try RecordCommit(
+                    call: call,
+                    writer: writer,
+                    zone: target,
+                    batch: batch,
+                    rules: SchemaRules(
+                        schema: try schemas.schema(of: environment, writer),
+                        environment: environment,
+                        configuration: configuration
+                    ),
+                    links: links
+                )
+                _ = try commit.run()
+                try commit.finish(schemaVersion: version, cache: schemas)
+                var push = PushCommit(
+                    call: call,
+                    writer: writer,
+                    zone: target,
+                    schema: commit.rules.schema,
+                    randomness: randomness
+                )
+                try push.tell(of: commit.changes)
+                job.done = batch.items.last.map { $0.position + 1 } ?? job.total
+                job.changed = call.now
+                if job.done >= job.total { job.status = .completed }
+                try directory.save(job, writer)
+                return (job.status, push.queues)
+            }
+            waiters.wake(queues)
+            return status
+        } catch let failure as AtomicBatchFailed {
+            let cause = failure.cause
+            return try await end(id, directory, cause.code, cause.reason, call.now)
+        } catch let error as RequestError {
+            let reason = error.reason ?? ""
+            return try await end(id, directory, error.serverErrorCode, reason, call.now)
+        }
+    }
+
+    /// Ends a job with an error; what earlier batches copied stays.
+    private func end(
+        _ id: String,
+        _ directory: CopyDirectory,
+        _ code: ServerErrorCode,
+        _ reason: String,
+        _ now: Int64
+    ) async throws -> CopyJob.Status {
+        try await storage.write { writer in
+            guard var job = try directory.job(id, writer) else { return .failed }
+            job.fail(code, reason)
+            job.changed = now
+            try directory.save(job, writer)
+            return job.status
+        }
+    }
+
+    /// A zone of a job as the user sees it now.
+    private static func zone(
+        _ place: CopyJob.Place,
+        _ call: Call,
+        _ reader: any StorageReader
+    ) throws -> ZoneView {
+        var call = call
+        call.path.database = place.database
+        let view = try ZoneDirectory(call: call, reader: reader).zone(place.zone)
+        guard view.zone.id.rawValue == place.row,
+            view.zone.incarnation &+ view.database.incarnation == place.incarnation
+        else {
+            throw RequestError(
+                .zoneNotFound,
+                reason: "Zone '\(place.zone.zoneName)' was deleted while records were copied"
+            )
+        }
+        return view
+    }
+
+    /// The next records of a job; those that were deleted meanwhile are passed over.
+    private static func batch(
+        _ job: CopyJob,
+        _ names: [String],
+        _ source: ZoneView,
+        _ target: ZoneView,
+        _ links: AssetLinks,
+        _ reader: any StorageReader
+    ) throws -> RecordBatch {
+        let copy = CopiedRecord(
+            source: source,
+            target: target,
+            links: links,
+            copied: Set(names),
+            root: job.root
+        )
+        var batch = RecordBatch(zone: target.id, items: [], isAtomic: true)
+        var bytes = 0
+        for position in names.indices.dropFirst(job.done) {
+            guard batch.items.count < CopyJob.batchSize, bytes < CopyJob.batchBytes else { break }
+            guard let record = try reader.record(source.zone.id, name: names[position]),
+                !record.isDeleted, record.type != WireRecord.shareType,
+                try source.access.mayRead(record, reader)
+            else { continue }
+            let operation = try copy.operation(record)
+            bytes += record.fields.count
+            let item = RecordBatch.Item(
+                position: position,
+                name: record.name,
+                operation: operation
+            )
+            batch.items.append(item)
+        }
+        return batch
+    }
+}

@@ -1,0 +1,89 @@
+import CloudKitWire
+
+/// Which records of a zone a request is about: all, some, or all but some; of a share, or not.
+struct RecordSelection {
+    /// A record's name, by itself or as the only key that matters of an object.
+    struct Name: Decodable {
+        let recordName: String
+
+        private enum CodingKeys: CodingKey { case recordName }
+
+        init(from decoder: any Decoder) throws {
+            if let text = try? decoder.singleValueContainer().decode(String.self) {
+                recordName = text
+            } else {
+                let object = try decoder.container(keyedBy: CodingKeys.self)
+                recordName = try object.decode(String.self, forKey: .recordName)
+            }
+        }
+    }
+
+    private let included: [String]?
+    private let excluded: Set<String>
+    private let share: String?
+
+    /// - Throws: `RequestError` with `BAD_REQUEST` where records are both included and excluded.
+    init(include: [Name]?, exclude: [Name]?, share: String?) throws(RequestError) {
+        guard include == nil || exclude == nil else {
+            throw RequestError(
+                .badRequest,
+                reason: "The request has includeRecords and excludeRecords; send one of them"
+            )
+        }
+        var seen: Set<String> = []
+        included = include?.map(\.recordName).filter { seen.insert($0).inserted }
+        excluded = Set(exclude?.map(\.recordName) ?? [])
+        self.share = share
+    }
+
+    /// Visits the live records that the caller may read, oldest change first, or as they are named.
+    ///
+    /// Shares themselves are left out.
+    ///
+    /// - Throws: `RequestError` with `NOT_FOUND` for a named record or a share that is not there,
+    ///   or what the closure throws.
+    func forEach(
+        in zone: ZoneView,
+        _ reader: any StorageReader,
+        _ body: (StoredRecord) throws -> Void
+    ) throws {
+        let within = try share.map { try access(through: $0, zone, reader) } ?? .everything
+        func isSelected(_ record: StoredRecord) throws -> Bool {
+            try !record.isDeleted && record.type != WireRecord.shareType
+                && zone.access.mayRead(record, reader) && within.mayRead(record, reader)
+        }
+        if let included {
+            for name in included {
+                guard let record = try reader.record(zone.zone.id, name: name),
+                    try isSelected(record)
+                else {
+                    throw RequestError(.notFound, reason: "Record not found: '\(name)'")
+                }
+                try body(record)
+            }
+            return
+        }
+        var sequence: Int64 = 0
+        while true {
+            let page = try reader.changedRecords(zone.zone.id, after: sequence, limit: 500)
+            guard let last = page.last else { return }
+            for record in page where try isSelected(record) && !excluded.contains(record.name) {
+                try body(record)
+            }
+            sequence = last.sequence
+        }
+    }
+
+    /// What a share opens of a zone.
+    private func access(
+        through share: String,
+        _ zone: ZoneView,
+        _ reader: any StorageReader
+    ) throws -> ZoneAccess {
+        guard let row = try reader.record(zone.zone.id, name: share), !row.isDeleted,
+            try zone.access.mayRead(row, reader), let extra = row.extra
+        else { throw RequestError(.notFound, reason: "Share not found: '\(share)'") }
+        let root = try SharePart(stored: extra).root
+        return .shares([ZoneAccess.Opening(share: share, root: root, canWrite: false)])
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Testing
+
+/// A request as bytes on a connection, for what HTTP libraries would not send.
+struct RawRequest {
+    var target: String
+    var headers: [(name: String, value: String)]
+    var body = ""
+
+    /// Bytes that count for the limit of all headers: target, names and values.
+    var headerBytes: Int {
+        headers.reduce(target.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+    }
+
+    /// Sends the request to a server; answers the status, or nil when the connection ends without one.
+    func status(from server: TestServer) async throws -> Int? {
+        let port = try #require(URL(string: server.url)?.port)
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+                        wrappingChannelSynchronously: channel
+                    )
+                }
+            }
+        let lines = headers.map { "\($0.name): \($0.value)\r\n" }.joined()
+        let bytes = ByteBuffer(string: "POST \(target) HTTP/1.1\r\n\(lines)\r\n\(body)")
+        return try await channel.executeThenClose { inbound, outbound in
+            // A server that refuses may close before all is written.
+            try? await outbound.write(bytes)
+            var answer = ""
+            do {
+                for try await part in inbound {
+                    answer += String(buffer: part)
+                    if answer.contains("\r\n") { break }
+                }
+            } catch {}
+            return answer.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        }
+    }
+}

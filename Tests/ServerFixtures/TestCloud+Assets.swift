@@ -1,0 +1,76 @@
+import CloudKitServerCore
+import CloudKitWire
+public import Foundation
+
+extension TestCloud {
+    /// Something that a test expected of the service and did not get.
+    struct Unexpected: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// Uploads bytes for a field; answers what the field is set to.
+    public func upload(
+        _ bytes: Data,
+        for record: String,
+        _ field: String = "photo",
+        in zone: String = "Notes",
+        as user: User
+    ) async throws -> JSON {
+        let token: JSON = [
+            "recordName": .string(record), "recordType": "Note", "fieldName": .string(field),
+        ]
+        let places = try await call(
+            "assets/upload",
+            as: user,
+            ["zoneID": Self.zone(zone), "tokens": [token]]
+        )
+        let url = places.body.tokens[0].url.text ?? ""
+        let answer = try Answer(
+            await service.receiveAsset(
+                token: String(url.split(separator: "/").last ?? ""),
+                body: AsyncStream<Data> {
+                    $0.yield(bytes)
+                    $0.finish()
+                }
+            )
+        )
+        guard answer.status == 200 else { throw Unexpected(description: "\(answer)") }
+        return ["value": answer.body.singleFile, "type": "ASSETID"]
+    }
+
+    /// The bytes behind a download URL.
+    ///
+    /// - Throws: `RequestError` when there are none.
+    public func download(_ url: JSON) async throws -> Data {
+        let path = (url.text ?? "").dropFirst("http://cloud.test".count)
+        guard case .download(let token)? = AssetRoute(path: path) else {
+            throw Unexpected(description: "\(url) is no download")
+        }
+        let contents = try await service.openAsset(token: token)
+        var data = Data()
+        for try await chunk in contents.chunks { data += chunk }
+        guard data.count == contents.size else {
+            throw Unexpected(description: "\(data.count) bytes instead of \(contents.size)")
+        }
+        return data
+    }
+
+    /// Moves the clock so far that cleaning takes every file that nothing needs: files have the
+    /// system's time.
+    public func outliveFiles() {
+        let ahead = Date().timeIntervalSince1970 * 1000 - Double(clock.milliseconds)
+        clock.advance(seconds: Int64(ahead / 1000) + 3 * 86_400)
+    }
+
+    /// A user with a new token, after the clock has passed the end of the old one.
+    public func again(_ user: User) async throws -> User {
+        try await User(
+            user: user.user,
+            token: service.addWebAuthToken(
+                user: user.user,
+                apiToken: apiToken,
+                environment: environment
+            )
+        )
+    }
+}
