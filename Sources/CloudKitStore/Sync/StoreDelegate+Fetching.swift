@@ -60,6 +60,8 @@ extension StoreDelegate {
         if state.withLock({ $0.sweeps }) {
             try await sweep(database)
             state.withLock { $0.sweeps = false }
+        } else if try await isAnotherZone(database) {
+            try await sweep(database, zoneIsNew: true)
         }
         let changes = try await file.apply { database, mapping in
             var applier = try ChangeApplier(database, mapping)
@@ -75,28 +77,52 @@ extension StoreDelegate {
     /// A fetch from the beginning lists what there is, not what was deleted before it. Records that
     /// it did not mention are looked up by name, so that a fetch that only repeated a page deletes
     /// nothing.
-    private func sweep(_ database: CKDatabase) async throws {
+    ///
+    /// - Parameters:
+    ///   - database: The database.
+    ///   - zoneIsNew: Whether what is missing went with its zone.
+    private func sweep(_ database: CKDatabase, zoneIsNew: Bool = false) async throws {
         guard file.mapping.defect != .skipsSweep else { return }
-        let unseen = try await file.writer.read { database in
-            try String.fetchAll(
-                database,
-                sql: """
-                    SELECT name FROM cloudkit_record
-                    WHERE system IS NOT NULL AND session <> ? AND session <>
-                        (SELECT session FROM cloudkit_control) ORDER BY name
-                    """,
-                arguments: [KnownRecord.savedHere]
-            )
-        }
+        let unseen = try await unseen()
         for start in stride(from: 0, to: unseen.count, by: configuration.batchLimit) {
             let names = Array(unseen[start..<min(start + configuration.batchLimit, unseen.count)])
-            try await delete(missing(names, database))
+            let missing = try await missing(names, database)
+            if zoneIsNew, configuration.whenZoneIsDeleted != .deleteSynced {
+                try await file.sendAgain(missing)
+            } else {
+                try await delete(missing)
+            }
         }
         try await file.set("sweeps", false)
     }
 
+    /// The records that the fetch under way did not mention, by name.
+    private func unseen(limit: Int = .max) async throws -> [String] {
+        try await file.writer.read { database in
+            try String.fetchAll(
+                database,
+                sql: """
+                    SELECT name FROM cloudkit_record WHERE system IS NOT NULL AND session <>
+                        (SELECT session FROM cloudkit_control) ORDER BY name LIMIT ?
+                    """,
+                arguments: [limit]
+            )
+        }
+    }
+
+    /// Whether the zone is another one than before, under the same name.
+    ///
+    /// Somebody deleted it and made it again between two fetches. The second one begins at the
+    /// beginning then, finds nothing that was known, and does not say so. A record that it did not
+    /// mention and that nobody deleted tells.
+    private func isAnotherZone(_ database: CKDatabase) async throws -> Bool {
+        let unseen = try await unseen(limit: 1)
+        return try await !missing(unseen, database).isEmpty
+    }
+
     /// Those of some records that the server does not have.
     private func missing(_ names: [String], _ database: CKDatabase) async throws -> [String] {
+        guard !names.isEmpty else { return [] }
         let ids = names.map { CKRecord.ID(recordName: $0, zoneID: file.zoneID) }
         var missing: [String] = []
         for (id, result) in try await database.records(for: ids, desiredKeys: []) {

@@ -25,7 +25,7 @@ extension StoreDelegate {
             // Before the outbox is read: a write that comes after it sets the hint again.
             engine.state.hasPendingUntrackedChanges = false
             let (attempted, limit) = state.withLock { ($0.attempted, $0.batchLimit) }
-            let outgoing = try await file.writer.write { [file, folder] database in
+            let outgoing = try await file.writeDurably { [file, folder] database in
                 var builder = try BatchBuilder(
                     database,
                     file.mapping,

@@ -33,10 +33,19 @@ extension StoreFile {
         }
     }
 
-    /// Forgets all that the server said of records, but for fields and types that this version does
-    /// not know.
-    func forgetServer(_ database: Database) throws {
+    /// Puts the rows of records into the outbox that went with their zone.
+    func sendAgain(_ names: [String]) async throws {
+        try await writer.write { database in
+            try forgetServer(database, only: Set(names))
+            try addEverything(database)
+        }
+    }
+
+    /// Forgets all that the server said of records, or of some, but for fields and types that this
+    /// version does not know.
+    func forgetServer(_ database: Database, only names: Set<String>? = nil) throws {
         for record in try KnownRecord.fetchAll(database, where: "tbl IS NOT NULL") {
+            guard names?.contains(record.name) ?? true else { continue }
             guard let table = catalog[record.key?.table ?? ""] else { continue }
             var known = record
             let base = try known.baseFields()

@@ -102,9 +102,11 @@ enum ControlTables {
 
     /// Runs a closure whose writes are the server's: the triggers let them pass.
     static func applying<Value>(_ database: Database, _ body: () throws -> Value) throws -> Value {
-        try database.execute(sql: "UPDATE cloudkit_control SET applying = 1")
+        let begin = try database.cachedStatement(sql: "UPDATE cloudkit_control SET applying = 1")
+        let end = try database.cachedStatement(sql: "UPDATE cloudkit_control SET applying = 0")
+        try begin.execute()
         let value = try body()
-        try database.execute(sql: "UPDATE cloudkit_control SET applying = 0")
+        try end.execute()
         return value
     }
 }

@@ -18,10 +18,12 @@ struct StoreClock {
 
     /// A new time, later than every other of this file.
     static func tick(_ database: Database) throws -> Int64 {
-        try database.execute(
+        let tick = try database.cachedStatement(
             sql: "UPDATE cloudkit_control SET clock = max(clock + 1, \(ControlTables.now))"
         )
-        return try Int64.fetchOne(database, sql: "SELECT clock FROM cloudkit_control") ?? 0
+        try tick.execute()
+        let clock = try database.cachedStatement(sql: "SELECT clock FROM cloudkit_control")
+        return try Int64.fetchOne(clock) ?? 0
     }
 
     /// Learns the server's time from an answer.
