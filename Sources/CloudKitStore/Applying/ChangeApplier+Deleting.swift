@@ -101,7 +101,10 @@ extension ChangeApplier {
         note(.deleted, key)
     }
 
-    /// Puts the unsent edits of rows that go with their parent into the journal.
+    /// Puts rows that go with their parent into the journal, but for those that were deleted.
+    ///
+    /// Whoever deleted the parent deleted the rows that he saw with it, and those deletions come
+    /// before the parent's. The rows that are left he never saw.
     private func keepEdits(under row: Row, _ table: TableSchema, depth: Int) throws {
         // Circles of cascades end where rows repeat; the limit is SQLite's own for triggers.
         guard depth < 100 else { return }
@@ -110,11 +113,10 @@ extension ChangeApplier {
             guard let child = catalog[name] else { continue }
             for childRow in try rows.rows(referring: foreignKey, child, row) {
                 guard let key = RowStore.key(childRow, child) else { continue }
-                if let entry = try OutboxEntry.fetch(database, key), !entry.isDeleted {
-                    let fields = try mapping.fields(childRow, child)
-                    let lost = MergePlan.Overruled(fields: fields, side: .local, rule: "cascade")
-                    try journal.add([lost], key, kept: nil, at: clock.edit(entry.version))
-                }
+                let entry = try OutboxEntry.fetch(database, key)
+                let fields = try mapping.fields(childRow, child)
+                let lost = MergePlan.Overruled(fields: fields, side: .local, rule: "cascade")
+                try journal.add([lost], key, kept: nil, at: clock.edit(entry?.version ?? 0))
                 try keepEdits(under: childRow, child, depth: depth + 1)
             }
         }

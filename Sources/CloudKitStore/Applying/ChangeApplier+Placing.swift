@@ -263,7 +263,8 @@ extension ChangeApplier {
                 }
             }
             // What is above the top of a share stays with its owner.
-            let isTop = try !known.zone.isEmpty && Place.fetch(database, candidate.key)?.share != nil
+            let isTop =
+                try !known.zone.isEmpty && Place.fetch(database, candidate.key)?.share != nil
             candidate.known.waiting = isTop ? nil : known.waiting
             _ = try write(candidate)
         }

@@ -201,7 +201,9 @@ public final class CloudStore: Sendable {
     @discardableResult
     func engine() async throws -> CKSyncEngine? {
         guard try election.lead() else { return nil }
-        let (existing, delegates) = state.withLock { ($0.engine, [$0.delegate, $0.sharedDelegate]) }
+        let (existing, delegates) = state.withLock {
+            ($0.engine, [$0.delegate, $0.sharedDelegate])
+        }
         if let existing, delegates.allSatisfy({ $0?.failure == nil }) { return existing }
         let control = try await file.control()
         let (engine, delegate) = engine(.own, database, control.engine)

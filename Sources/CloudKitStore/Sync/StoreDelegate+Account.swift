@@ -46,7 +46,8 @@ extension StoreDelegate {
     /// Has the zone made, unless it is known to be there or may not be.
     func addZone(_ engine: CKSyncEngine) async throws {
         let control = try await file.control()
-        guard scope == .own, !control.zoneIsSaved, control.blocked == nil, control.account != nil else { return }
+        guard scope == .own, !control.zoneIsSaved, control.blocked == nil, control.account != nil
+        else { return }
         engine.state.add(
             pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: file.zoneID))]
         )

@@ -34,7 +34,6 @@ extension StoreDelegate {
         for id in event.deletions.map(\.recordID) {
             guard let zone = zone(id.zoneID) else { continue }
             names[zone, default: []].append(id.recordName)
-            state.withLock { $0.fetches[zone]?.hasDeletions = true }
         }
         guard !names.isEmpty else { return }
         try await finishArrivals()
@@ -62,12 +61,18 @@ extension StoreDelegate {
     func endFetch(_ zone: String, _ database: CKDatabase) async throws {
         let fetch = state.withLock { $0.fetches.removeValue(forKey: zone) } ?? Fetch()
         var sweeps = fetch.sweeps
-        if !sweeps { sweeps = try await lostEverything(fetch, zone, database) }
+        var zoneIsNew = false
+        if !sweeps {
+            zoneIsNew = try await isAnotherZone(fetch, zone, database)
+            sweeps = zoneIsNew
+        }
         if !zone.isEmpty {
             if fetch.hasNewShare { try await fetchAll(zone, database) }
             if try await forgetLostShares(zone, database) { sweeps = true }
         }
-        if sweeps { try await sweep(zone, before: fetch.session, database) }
+        if sweeps {
+            try await sweep(zone, before: fetch.session, zoneIsNew: zoneIsNew, database)
+        }
         let changes = try await file.apply { database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.retryHidden()
@@ -91,56 +96,68 @@ extension StoreDelegate {
         )
     }
 
-    /// Whether the fetch may have gone over everything although no record says so: none came as it
-    /// was known, and one that did not come is gone.
-    private func lostEverything(
-        _ fetch: Fetch,
-        _ zone: String,
-        _ database: CKDatabase
-    ) async throws -> Bool {
-        guard !fetch.hasDeletions, file.mapping.defect != .ignoresDeletions else {
-            return false
-        }
-        let unseen = try await file.writer.read { database in
-            try String.fetchOne(
-                database,
-                sql: """
-                    SELECT name FROM cloudkit_record
-                    WHERE system IS NOT NULL AND session < ? AND zone = ? LIMIT 1
-                    """,
-                arguments: [fetch.session, zone]
-            )
-        }
-        guard let unseen else { return false }
-        return try await !missing([unseen], zone, database).isEmpty
-    }
-
     /// Finds the records that are gone without a word.
     ///
     /// A fetch from the beginning lists what there is, not what was deleted before it. Records that
     /// it did not mention are looked up by name, so that a fetch that only repeated a page deletes
     /// nothing.
+    ///
+    /// - Parameters:
+    ///   - zone: The zone.
+    ///   - session: The fetch that was to mention the records.
+    ///   - zoneIsNew: Whether what is missing went with its zone.
+    ///   - database: The zone's database.
     private func sweep(
         _ zone: String,
         before session: Int64,
+        zoneIsNew: Bool,
         _ database: CKDatabase
     ) async throws {
         guard file.mapping.defect != .skipsSweep else { return }
-        let unseen = try await file.writer.read { database in
+        let unseen = try await unseen(zone, before: session)
+        for start in stride(from: 0, to: unseen.count, by: configuration.batchLimit) {
+            let names = Array(unseen[start..<min(start + configuration.batchLimit, unseen.count)])
+            let missing = try await missing(names, zone, database)
+            if zone.isEmpty, zoneIsNew, configuration.whenZoneIsDeleted != .deleteSynced {
+                try await file.sendAgain(missing)
+            } else {
+                try await delete(missing, zone)
+            }
+        }
+        try await file.writer.write { try StoreFile.sweep(zone, false, $0) }
+    }
+
+    /// The records of a zone that a fetch did not mention, by name.
+    private func unseen(
+        _ zone: String,
+        before session: Int64,
+        limit: Int = .max
+    ) async throws -> [String] {
+        try await file.writer.read { database in
             try String.fetchAll(
                 database,
                 sql: """
                     SELECT name FROM cloudkit_record
-                    WHERE system IS NOT NULL AND session < ? AND zone = ? ORDER BY name
+                    WHERE system IS NOT NULL AND session < ? AND zone = ? ORDER BY name LIMIT ?
                     """,
-                arguments: [session, zone]
+                arguments: [session, zone, limit]
             )
         }
-        for start in stride(from: 0, to: unseen.count, by: configuration.batchLimit) {
-            let names = Array(unseen[start..<min(start + configuration.batchLimit, unseen.count)])
-            try await delete(missing(names, zone, database), zone)
-        }
-        try await file.writer.write { try StoreFile.sweep(zone, false, $0) }
+    }
+
+    /// Whether the zone is another one than before under the same name, or was emptied meanwhile.
+    ///
+    /// Somebody deleted it and made it again between two fetches, or the token expired. The second
+    /// fetch begins at the beginning then, finds nothing that was known, and does not say so. A
+    /// record that it did not mention and that nobody deleted tells.
+    private func isAnotherZone(
+        _ fetch: Fetch,
+        _ zone: String,
+        _ database: CKDatabase
+    ) async throws -> Bool {
+        guard file.mapping.defect != .ignoresDeletions else { return false }
+        let unseen = try await unseen(zone, before: fetch.session, limit: 1)
+        return try await !missing(unseen, zone, database).isEmpty
     }
 
     /// Those of some records that the server does not have.
@@ -149,6 +166,7 @@ extension StoreDelegate {
         _ zone: String,
         _ database: CKDatabase
     ) async throws -> [String] {
+        guard !names.isEmpty else { return [] }
         let ids = names.map {
             CKRecord.ID(recordName: KnownRecord.recordName($0), zoneID: file.id(zone))
         }

@@ -47,7 +47,7 @@ extension StoreDelegate {
     /// The next batch, of the first zone that has one.
     private func next() async throws -> (zone: String, batch: OutgoingBatch) {
         let (attempted, limit) = state.withLock { ($0.attempted, $0.batchLimit) }
-        return try await file.writer.write { [file, folder, scope] database in
+        return try await file.writeDurably { [file, folder, scope] database in
             let zones = scope == .own ? [""] : try StoreFile.sharedZones(database)
             for zone in zones {
                 var builder = try BatchBuilder(database, file, zone: zone, folder: folder)

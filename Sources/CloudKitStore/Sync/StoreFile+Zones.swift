@@ -12,7 +12,10 @@ extension StoreFile {
             case .deleteSynced:
                 let changes = try ControlTables.applying(database) {
                     var applier = try ChangeApplier(database, mapping)
-                    let known = try KnownRecord.fetchAll(database, where: "system IS NOT NULL AND zone = ''")
+                    let known = try KnownRecord.fetchAll(
+                        database,
+                        where: "system IS NOT NULL AND zone = ''"
+                    )
                     try applier.delete(known.map(\.name))
                     try applier.finishDeletions()
                     return applier.changes
@@ -33,10 +36,19 @@ extension StoreFile {
         }
     }
 
-    /// Forgets all that the server said of records, but for fields and types that this version does
-    /// not know.
-    func forgetServer(_ database: Database) throws {
-        for record in try KnownRecord.fetchAll(database, where: "tbl IS NOT NULL AND zone = ''") {
+    /// Puts the rows of records into the outbox that went with their zone.
+    func sendAgain(_ names: [String]) async throws {
+        try await writer.write { database in
+            try forgetServer(database, only: Set(names))
+            try addEverything(database)
+        }
+    }
+
+    /// Forgets all that the server said of records of the user's own zone, or of some, but for fields
+    /// and types that this version does not know.
+    func forgetServer(_ database: Database, only names: Set<String>? = nil) throws {
+        for record in try KnownRecord.fetchAll(database, where: "tbl IS NOT NULL AND zone = ''")
+        where names?.contains(record.name) ?? true {
             guard let table = catalog[record.key?.table ?? ""] else { continue }
             var known = record
             let base = try known.baseFields()

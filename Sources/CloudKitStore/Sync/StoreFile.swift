@@ -31,7 +31,9 @@ struct StoreFile: Sendable {
     func control() async throws -> Control {
         try await writer.read { database in
             guard
-                let row = try Row.fetchOne(database, sql: "SELECT * FROM cloudkit_control")
+                let row = try Row.fetchOne(
+                    database.cachedStatement(sql: "SELECT * FROM cloudkit_control")
+                )
             else { throw CloudStoreError(.unreadableFile, "The table cloudkit_control is empty") }
             return Control(
                 engine: row["engine"],
@@ -60,6 +62,32 @@ struct StoreFile: Sendable {
     ) async throws -> Value {
         try await writer.write { database in
             try ControlTables.applying(database) { try body(database, mapping) }
+        }
+    }
+
+    /// Runs a closure in one transaction that a power cut does not take back.
+    ///
+    /// A file in WAL mode usually need not wait for the disk. What is noted before a request leaves
+    /// has to be there when its effect is.
+    func writeDurably<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await writer.writeWithoutTransaction { database in
+            let level = try Int.fetchOne(database, sql: "PRAGMA synchronous") ?? 0
+            let isDurable = level >= 2
+            if !isDurable { try database.execute(sql: "PRAGMA synchronous = FULL") }
+            defer {
+                if !isDurable { try? database.execute(sql: "PRAGMA synchronous = \(level)") }
+            }
+            var value: Value?
+            try database.inTransaction(.immediate) {
+                value = try body(database)
+                return .commit
+            }
+            guard let value else {
+                throw CloudStoreError(.unreadableFile, "A transaction ended without a result")
+            }
+            return value
         }
     }
 

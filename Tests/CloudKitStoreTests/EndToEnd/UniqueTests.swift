@@ -76,7 +76,8 @@ struct UniqueTests {
             try await laptop.store.sync()
             #expect(try await laptop.store.status.setAside.map(\.key) == ["p"])
             #expect(
-                try await laptop.store.status.setAside.first?.reason.contains("breaks a rule") == true
+                try await laptop.store.status.setAside.first?.reason.contains("breaks a rule")
+                    == true
             )
             try await laptop.run("UPDATE tag SET name = 'other' WHERE id = 'l'")
             try await settle(laptop, phone)

@@ -80,6 +80,13 @@ enum SimulatedApp {
         "mark.note": ("note", true), "item.folder": ("folder", false), "task.note": ("note", true),
     ]
 
+    /// A file whose transactions may be lost with the power, as in WAL mode.
+    static func emptyFile() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
+        return try DatabaseQueue(configuration: configuration)
+    }
+
     /// What tables hold, by row and column.
     typealias Contents = [String: [String: StoreValue]]
 

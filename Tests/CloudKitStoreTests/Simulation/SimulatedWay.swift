@@ -91,7 +91,7 @@ final class SimulatedWay: Transport {
     }
 
     private static func copy(_ database: Database) throws -> DatabaseQueue {
-        let copy = try DatabaseQueue()
+        let copy = try SimulatedApp.emptyFile()
         try copy.inDatabase { try database.backup(to: $0) }
         return copy
     }
@@ -101,6 +101,7 @@ final class SimulatedWay: Transport {
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         let number = state.withLock { state -> Int in
             defer { state.requests += 1 }
+            state.page = [:]
             return state.requests
         }
         if state.withLock({ $0.crash == .beforeRequest(number) }) { try die() }
@@ -175,9 +176,14 @@ final class SimulatedWay: Transport {
         request.url.prefix { $0 != "?" }.split(separator: "/").suffix(2).joined(separator: "/")
     }
 
+    /// A digest of the body, whose JSON has its keys in any order.
     private static func digest(_ request: TransportRequest) -> String {
-        String(
-            (request.body ?? Data()).reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+        let json = request.body.flatMap { try? JSONSerialization.jsonObject(with: $0) }
+        let body = json.flatMap {
+            try? JSONSerialization.data(withJSONObject: $0, options: .sortedKeys)
+        }
+        return String(
+            (body ?? Data()).reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
                 ($0 ^ UInt64($1)) &* 0x100_0000_01b3
             },
             radix: 16
@@ -248,13 +254,24 @@ final class SimulatedWay: Transport {
         }
         switch crash {
         case .afterCommit(commits)?: end(with: try? Self.copy(database))
-        case .withoutCommit(commits)?: state.withLock { $0.isDoomed = !$0.isDead }
+        case .withoutCommit(commits)?:
+            let copy = Self.isDurable(database) ? try? Self.copy(database) : nil
+            state.withLock { state in
+                state.isDoomed = !state.isDead
+                if let copy { state.remains = copy }
+            }
         case .withoutCommit(let last)? where last == commits + 1:
             let copy = try? Self.copy(database)
             state.withLock { $0.remains = copy }
-        case .withoutCommit(let last)? where last < commits: end(with: nil)
+        case .withoutCommit(let last)? where last < commits:
+            end(with: Self.isDurable(database) ? try? Self.copy(database) : nil)
         default: break
         }
+    }
+
+    /// Whether transactions wait for the disk.
+    private static func isDurable(_ database: Database) -> Bool {
+        (try? Int.fetchOne(database, sql: "PRAGMA synchronous")) ?? 2 >= 2
     }
 
     private func end(with copy: DatabaseQueue?) {

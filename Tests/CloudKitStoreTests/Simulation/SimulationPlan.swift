@@ -47,6 +47,15 @@ struct SimulationPlan: Sendable {
         }
     }
 
+    /// Makes a schedule of given steps, for devices without peculiarities.
+    init(deviceCount: Int, _ steps: [(device: Int, action: SimulationStep.Action)]) {
+        seed = 0
+        devices = (0..<deviceCount).map { _ in Device(skew: 0, isNew: true, batchLimit: 200) }
+        self.steps = steps.enumerated().map { place, step in
+            SimulationStep(device: step.device, action: step.action, seed: UInt64(place))
+        }
+    }
+
     private static func action(
         _ device: Int,
         _ count: Int,

@@ -26,16 +26,19 @@ struct SimulationTests {
         for failure in failures {
             print("seed \(failure.seed): \(failure.problems.joined(separator: "; "))")
         }
-        guard let failure = failures.first else { return }
-        // The first is told in full.
-        let plan = SimulationPlan(seed: failure.seed)
-        var shrinker = SimulationShrinker()
-        let (shortest, outcome) = await shrinker.shrink(
-            plan,
-            await StoreSimulation.run(plan)
-        )
-        let story = SimulationShrinker.story(shortest, outcome, shrunkFrom: plan.steps.count)
-        Issue.record("\(failures.count) schedules fail\n\(story)")
+        // The first of each kind is told in full.
+        var told: Set<Substring> = []
+        for failure in failures where told.count < 4 {
+            guard told.insert(failure.problems[0].prefix { $0 != ":" }).inserted else { continue }
+            let plan = SimulationPlan(seed: failure.seed)
+            var shrinker = SimulationShrinker()
+            let (shortest, outcome) = await shrinker.shrink(
+                plan,
+                await StoreSimulation.run(plan)
+            )
+            let story = SimulationShrinker.story(shortest, outcome, shrunkFrom: plan.steps.count)
+            Issue.record("\(failures.count) schedules fail\n\(story)")
+        }
     }
 
     private struct Summary: Sendable {
@@ -85,10 +88,8 @@ struct SimulationTests {
         let first = await StoreSimulation.run(plan)
         let second = await StoreSimulation.run(SimulationPlan(seed: seed))
         #expect(first.trace.count > 50)
-        for (one, other) in zip(first.trace, second.trace) where one != other {
-            Issue.record("\(one)\n\(other)")
-            break
-        }
-        #expect(first.trace == second.trace)
+        #expect(first.trace.count == second.trace.count)
+        let difference = zip(first.trace, second.trace).first { $0 != $1 }
+        #expect(difference == nil)
     }
 }

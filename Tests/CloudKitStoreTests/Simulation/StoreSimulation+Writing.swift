@@ -138,7 +138,10 @@ private struct Writer {
         _ chance: inout SeededChance,
         _ body: (String, inout SeededChance) -> [String]
     ) -> [String] {
-        guard let key = keys(table).randomElement(using: &chance) else { return [] }
+        // Where there is nothing to write on, there will be.
+        guard let key = keys(table).randomElement(using: &chance) else {
+            return keys("note").isEmpty ? insertNote(&chance) : []
+        }
         return body(key, &chance)
     }
 
@@ -181,7 +184,9 @@ private struct Writer {
         _ chance: inout SeededChance,
         _ change: ([String]) -> [String]
     ) -> [String] {
-        guard let key = keys("note").randomElement(using: &chance) else { return [] }
+        guard let key = keys("note").randomElement(using: &chance) else {
+            return insertNote(&chance)
+        }
         var tags: [String] = []
         if case .text(let text)? = contents["note/" + key]?["tags"] {
             tags = text.split { "[],\" ".contains($0) }.map(String.init)

@@ -1,0 +1,48 @@
+import Testing
+
+/// Schedules that found a mistake once.
+@Suite("Schedules that found a mistake in the store")
+struct RememberedSchedules {
+    @Test(
+        "A power cut makes no step of a counter count twice, whichever transaction it takes",
+        arguments: 1...20
+    )
+    func powerCut(_ commit: Int) async {
+        let plan = SimulationPlan(
+            deviceCount: 2,
+            [
+                (0, .edit(.insertNote)), (0, .sync(faults: [])), (0, .edit(.count)),
+                (0, .crash(.withoutCommit(commit))), (0, .edit(.count)), (1, .sync(faults: [])),
+            ]
+        )
+        let outcome = await StoreSimulation.run(plan)
+        #expect(outcome.problems.isEmpty)
+    }
+
+    @Test("A row that goes with its parent, and that whoever deleted that never saw, is kept")
+    func unseenChild() async {
+        let plan = SimulationPlan(
+            deviceCount: 2,
+            [
+                (0, .edit(.insertNote)), (0, .sync(faults: [])), (1, .sync(faults: [])),
+                (0, .edit(.insertMark)), (0, .sync(faults: [])), (1, .edit(.deleteNote)),
+                (1, .sync(faults: [])),
+            ]
+        )
+        let outcome = await StoreSimulation.run(plan)
+        #expect(outcome.problems.isEmpty)
+    }
+
+    @Test("Rows are sent again after their zone was deleted, and another device made one anew")
+    func newZone() async {
+        let plan = SimulationPlan(
+            deviceCount: 3,
+            [
+                (0, .edit(.insertNote)), (0, .sync(faults: [])), (1, .sync(faults: [])),
+                (0, .loseZone), (2, .edit(.insertNote)), (2, .sync(faults: [])),
+            ]
+        )
+        let outcome = await StoreSimulation.run(plan)
+        #expect(outcome.problems.isEmpty)
+    }
+}
