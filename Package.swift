@@ -267,6 +267,14 @@ let package = Package(
             ],
             path: "Tests/ServerProcess"
         ),
+        // An app's process with a store, that a test can kill.
+        .executableTarget(
+            name: "StoreProcess",
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitStore", "CloudKitWebClient", grdb,
+            ],
+            path: "Tests/StoreProcess"
+        ),
         .testTarget(
             name: "CLITests",
             dependencies: [
@@ -301,7 +309,7 @@ let package = Package(
             name: "CloudKitStoreTests",
             dependencies: [
                 cloudKit, coreLocation, "CloudKitExtras", "CloudKitStore", "CloudKitTesting",
-                "CloudKitWebClient", "Support", grdb,
+                "CloudKitWebClient", "StoreProcess", "Support", grdb,
             ]
         ),
 

@@ -7,7 +7,7 @@ struct TestCatalogueTests {
         "Every test that a table of a document names is there",
         arguments: [
             "docs/behaviour.md", "docs/codable-features.md", "docs/compatibility.md",
-            "docs/threat-model.md",
+            "docs/stitch.md", "docs/threat-model.md",
         ]
     )
     func documents(path: String) throws {

@@ -88,7 +88,7 @@ struct ChangeApplier {
             return nil
         }
         if mapping.defect == .ignoresSaved, known?.session == KnownRecord.savedHere { return nil }
-        if let table = catalog.table(ofType: remote.type),
+        if let table = catalog.table(ofType: remote.type), !table.isPublic,
             let key = RowKey(recordName: remote.name, table), try collides(known, key, table)
         {
             try setAside(remote, table)
@@ -100,7 +100,9 @@ struct ChangeApplier {
         known.zone = zone
         known.session = session
         known.goes = false
-        guard let table = catalog.table(ofType: remote.type) else {
+        guard let table = catalog.table(ofType: remote.type),
+            table.isPublic == (zone == StoreFile.publicZone)
+        else {
             switch mapping.defect {
             case .failsOnUnknownTypes:
                 throw CloudStoreError(.noSuchTable, "Of an unknown type: \(remote.type)")

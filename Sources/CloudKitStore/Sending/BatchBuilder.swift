@@ -57,7 +57,7 @@ struct BatchBuilder {
         self.limit = limit
         var deletions: [OutboxEntry] = []
         var last: Int64 = 0
-        let condition = hasPlaces ? " AND \(Self.isIn(zone))" : ""
+        let condition = " AND \(isIncluded)"
         while batch.saves.count < limit {
             let entries = try OutboxEntry.fetchAll(
                 database,
@@ -85,12 +85,18 @@ struct BatchBuilder {
         return batch
     }
 
-    /// The condition that rows of the outbox are in a zone.
-    private static func isIn(_ zone: String) -> String {
-        """
-        coalesce((SELECT zone FROM cloudkit_place p
-            WHERE p.tbl = cloudkit_outbox.tbl AND p.key = cloudkit_outbox.key), '') = \(zone.literal)
-        """
+    /// The condition that rows of the outbox are in the zone.
+    private var isIncluded: String {
+        let names = catalog.tables.filter(\.isPublic).map(\.name.literal)
+        let list = "(\(names.joined(separator: ", ")))"
+        if zone == StoreFile.publicZone { return "tbl IN \(list)" }
+        let isPrivate = names.isEmpty ? "true" : "tbl NOT IN \(list)"
+        guard hasPlaces else { return isPrivate }
+        return """
+            \(isPrivate) AND coalesce((SELECT zone FROM cloudkit_place p
+                WHERE p.tbl = cloudkit_outbox.tbl AND p.key = cloudkit_outbox.key), '')
+                = \(zone.literal)
+            """
     }
 
     // MARK: Saves

@@ -3,6 +3,7 @@ import GRDB
 extension ChangeApplier {
     /// Keeps where a record is, when it is shared.
     func locate(_ remote: RemoteRecord, _ key: RowKey, isPending: Bool) throws {
+        guard zone != StoreFile.publicZone else { return }
         let isShared = remote.parent != nil || remote.share != nil || !zone.isEmpty
         guard isShared || hasPlaces else { return }
         let before = try Place.fetch(database, key)
@@ -32,7 +33,7 @@ extension ChangeApplier {
 
     /// Whether a record's row is another's already: two users gave one key to different rows.
     func collides(_ known: KnownRecord?, _ key: RowKey, _ table: TableSchema) throws -> Bool {
-        guard hasPlaces || !zone.isEmpty else { return false }
+        guard hasPlaces || !zone.isEmpty, !table.isPublic else { return false }
         if let known, known.system != nil { return known.zone != zone }
         let place = try Place.fetch(database, key)
         guard (place?.zone ?? "") != zone else { return false }

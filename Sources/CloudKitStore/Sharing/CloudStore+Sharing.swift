@@ -35,6 +35,7 @@ extension CloudStore {
         in table: String,
         configure: @Sendable (CKShare) -> Void = { _ in }
     ) async throws -> CKShare {
+        try checkTop(schema(table))
         try await sync()
         let id = try await sharedID(key, table, owned: true)
         for attempt in 1... {
@@ -147,7 +148,15 @@ extension CloudStore {
     // MARK: Parts
 
     func database(of id: CKRecord.ID) -> CKDatabase {
-        id.zoneID == file.zoneID ? database : container.sharedCloudDatabase
+        database(of: id.zoneID)
+    }
+
+    func database(of zoneID: CKRecordZone.ID) -> CKDatabase {
+        switch file.zone(zoneID) {
+        case "": database
+        case StoreFile.publicZone: container.publicCloudDatabase
+        default: container.sharedCloudDatabase
+        }
     }
 
     /// The ID of the record of a row that the server has.
@@ -170,6 +179,12 @@ extension CloudStore {
                 "The row '\(key)' of the table '\(table)' was never sent; sync first"
             )
         }
+        if known?.zone == StoreFile.publicZone {
+            throw CloudStoreError(
+                .notShared,
+                "The table '\(table)' is in the public database, where everyone sees its rows"
+            )
+        }
         guard owned, let place else { return id }
         if !place.zone.isEmpty {
             throw CloudStoreError(
@@ -186,6 +201,22 @@ extension CloudStore {
             )
         }
         return id
+    }
+
+    /// Refuses rows that others could never show: what they refer to stays with their owner.
+    private func checkTop(_ table: TableSchema) throws {
+        for foreignKey in table.foreignKeys where foreignKey.parent != table.name {
+            let isRequired = foreignKey.columns.allSatisfy {
+                table.column($0).map { $0.isNotNull || $0.isKey } ?? false
+            }
+            guard isRequired else { continue }
+            throw CloudStoreError(
+                .notShared,
+                "A row of the table '\(table.name)' cannot be the top of a share: its column '"
+                    + "\(foreignKey.columns.joined(separator: ", "))' may not be NULL, and the row of '"
+                    + "\(foreignKey.parent)' that it refers to would not be shared; share that one"
+            )
+        }
     }
 
     private func save(_ records: [CKRecord]) async throws -> [CKRecord] {

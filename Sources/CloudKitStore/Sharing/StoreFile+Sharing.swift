@@ -2,16 +2,21 @@ import CloudKit
 import GRDB
 
 extension StoreFile {
+    /// The zone of tables in the public database, as the file names it.
+    static let publicZone = "public"
+
     /// The zone of an ID as the file names it: empty for the user's own, owner and name for one that
     /// another user shares; nil for zones that are no store's.
     func zone(_ id: CKRecordZone.ID) -> String? {
         if id == zoneID { return "" }
+        if id == CKRecordZone.ID.default { return Self.publicZone }
         guard id.zoneName == zoneID.zoneName, id.ownerName != zoneID.ownerName else { return nil }
         return "\(id.ownerName)/\(id.zoneName)"
     }
 
     /// The ID of a zone.
     func id(_ zone: String) -> CKRecordZone.ID {
+        if zone == Self.publicZone { return .default }
         guard let end = zone.firstIndex(of: "/") else { return zoneID }
         return CKRecordZone.ID(
             zoneName: String(zone[zone.index(after: end)...]),
@@ -20,8 +25,9 @@ extension StoreFile {
     }
 
     /// The zone that a row is in.
-    static func zone(_ database: Database, of key: RowKey) throws -> String {
-        try Place.fetch(database, key)?.zone ?? ""
+    func zone(_ database: Database, of key: RowKey) throws -> String {
+        if catalog[key.table]?.isPublic == true { return Self.publicZone }
+        return try Place.fetch(database, key)?.zone ?? ""
     }
 
     /// The zones that others share and rows here are in.

@@ -18,6 +18,9 @@ extension CloudStore {
         public var zoneName = "CloudKitStore"
         /// Whether rows that other users share with this one come here, below the user's own.
         public var includesSharedRows = false
+        /// How long the public tables are not compared with all records of the server, which finds what
+        /// was deleted there.
+        public var publicSweepInterval: Duration = .seconds(86_400)
         /// The subscription that tells of other devices' changes; nil for the engine's own.
         public var subscriptionID: CKSubscription.ID?
         /// Whether the store syncs by itself: after each save, and when the server tells of changes.

@@ -41,7 +41,7 @@ extension CloudStore {
     public func recordID(of key: String, in table: String) async throws -> CKRecord.ID {
         let rowKey = RowKey(table: table, text: key)
         let name = try rowKey.recordName(schema(table))
-        let zone = try await file.writer.read { try StoreFile.zone($0, of: rowKey) }
+        let zone = try await file.writer.read { [file] in try file.zone($0, of: rowKey) }
         return CKRecord.ID(recordName: name, zoneID: file.id(zone))
     }
 
@@ -81,7 +81,7 @@ extension CloudStore {
                 zone,
                 columns,
                 schema,
-                from: zone.isEmpty ? database : container.sharedCloudDatabase,
+                from: database(of: file.id(zone)),
                 limit: configuration.batchLimit
             )
         }

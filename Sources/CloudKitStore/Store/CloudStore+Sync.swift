@@ -25,7 +25,7 @@ extension CloudStore {
         guard try await engine() != nil else { return SyncSummary() }
         try await retrySetAside()
         do {
-            var summary = SyncSummary()
+            var summary = try await syncPublic()
             let sides = state.withLock {
                 [($0.engine, $0.delegate), ($0.sharedEngine, $0.sharedDelegate)]
             }

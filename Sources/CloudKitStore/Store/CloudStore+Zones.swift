@@ -82,6 +82,7 @@ extension CloudStore {
                     UPDATE cloudkit_control SET engine = NULL, sharedEngine = NULL, sweeps = 1;
                     """
             )
+            try database.execute(sql: "DELETE FROM cloudkit_public")
             for zone in try StoreFile.sharedZones(database) {
                 try StoreFile.sweep(zone, true, database)
             }

@@ -24,6 +24,9 @@ public final class CloudStore: Sendable {
         /// The engine of the shared database, where the configuration asks for one.
         var sharedEngine: CKSyncEngine?
         var sharedDelegate: StoreDelegate?
+        /// What syncs the public tables, and the last sync of them.
+        var publicDelegate: StoreDelegate?
+        var publicSync: Task<SyncSummary, any Error>?
         var observation: (any DatabaseCancellable)?
         var isStarted = false
         /// What looks for other processes' changes, and the version of the file that it saw last.
@@ -148,14 +151,20 @@ public final class CloudStore: Sendable {
         for engine in state.withLock({ [$0.engine, $0.sharedEngine] }) {
             engine?.state.hasPendingUntrackedChanges = true
         }
+        hintPublic()
     }
 
     /// Stops syncing until the next start; changes are noted all the while.
     public func stop() async {
-        let (engines, delegates, observation, watch) = state.withLock { state in
+        let watch = state.withLock { state in
+            state.isStarted = false
+            return exchange(&state.watch, with: nil)
+        }
+        watch?.cancel()
+        // It could start another engine.
+        await watch?.value
+        let (engines, delegates, observation, publicSync) = state.withLock { state in
             defer {
-                state.isStarted = false
-                state.watch = nil
                 state.engine = nil
                 state.delegate = nil
                 state.sharedEngine = nil
@@ -164,11 +173,11 @@ public final class CloudStore: Sendable {
             }
             return (
                 [state.engine, state.sharedEngine], [state.delegate, state.sharedDelegate],
-                state.observation, state.watch
+                state.observation, state.publicSync
             )
         }
-        watch?.cancel()
         observation?.cancel()
+        _ = try? await publicSync?.value
         for engine in engines { await engine?.cancelOperations() }
         // What the file says against it will be fetched again.
         for delegate in delegates { try? await delegate?.finishArrivals() }
@@ -197,7 +206,9 @@ public final class CloudStore: Sendable {
     }
 
     /// The engine; a new one from what the file holds when there is none, or when an error of the
-    /// file stopped the last. Nil when another store syncs the file.
+    /// file stopped the last.
+    ///
+    /// Nil when another store syncs the file.
     @discardableResult
     func engine() async throws -> CKSyncEngine? {
         guard try election.lead() else { return nil }
@@ -210,14 +221,21 @@ public final class CloudStore: Sendable {
         let shared =
             configuration.includesSharedRows
             ? self.engine(.shared, container.sharedCloudDatabase, control.sharedEngine) : nil
-        state.withLock { state in
+        // Another call may have been as far; its engine stays.
+        let other = state.withLock { state -> CKSyncEngine? in
+            let isUsable = [state.delegate, state.sharedDelegate].allSatisfy { $0?.failure == nil }
+            if let other = state.engine, isUsable { return other }
             state.engine = engine
             state.delegate = delegate
             state.sharedEngine = shared?.0
             state.sharedDelegate = shared?.1
+            return nil
         }
+        if let other { return other }
         try await delegate.addZone(engine)
-        if configuration.syncsAutomatically, try await file.hasChanges() { hint() }
+        if configuration.syncsAutomatically {
+            if try await file.hasChanges() { hint() } else { hintPublic() }
+        }
         return engine
     }
 
@@ -226,15 +244,7 @@ public final class CloudStore: Sendable {
         _ database: CKDatabase,
         _ serialization: Data?
     ) -> (CKSyncEngine, StoreDelegate) {
-        let delegate = StoreDelegate(
-            scope: scope,
-            file: file,
-            configuration: configuration,
-            folder: folder,
-            isPaused: { [weak self] in self?.state.withLock { $0.isPaused } ?? true },
-            publish: { [weak self] in self?.publish($0) },
-            statusChanged: { [weak self] in self?.statusChanged() }
-        )
+        let delegate = delegate(scope)
         var settings = CKSyncEngine.Configuration(
             database: database,
             stateSerialization: serialization.flatMap {
@@ -245,6 +255,18 @@ public final class CloudStore: Sendable {
         settings.automaticallySync = configuration.syncsAutomatically
         settings.subscriptionID = configuration.subscriptionID
         return (CKSyncEngine(settings), delegate)
+    }
+
+    func delegate(_ scope: StoreDelegate.Scope) -> StoreDelegate {
+        StoreDelegate(
+            scope: scope,
+            file: file,
+            configuration: configuration,
+            folder: folder,
+            isPaused: { [weak self] in self?.state.withLock { $0.isPaused } ?? true },
+            publish: { [weak self] in self?.publish($0) },
+            statusChanged: { [weak self] in self?.statusChanged() }
+        )
     }
 
     // MARK: Changes

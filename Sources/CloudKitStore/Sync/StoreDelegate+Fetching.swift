@@ -47,7 +47,7 @@ extension StoreDelegate {
         try await arrived(records.filter { !($0 is CKShare) }, zone)
     }
 
-    private func delete(_ names: [String], _ zone: String) async throws {
+    func delete(_ names: [String], _ zone: String) async throws {
         guard !names.isEmpty, file.mapping.defect != .ignoresDeletions else { return }
         let changes = try await file.apply { database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)
@@ -86,10 +86,10 @@ extension StoreDelegate {
 
     /// Downloads what rows lack that came later than their records.
     func fillLacking(_ database: CKDatabase) async throws {
-        let isOwn = scope == .own
+        let scope = scope
         took(
             try await file.fillLacking(
-                { $0.isEmpty == isOwn },
+                { scope == Scope(zone: $0) },
                 from: database,
                 limit: configuration.batchLimit
             )

@@ -24,15 +24,7 @@ extension StoreDelegate {
         while try await mayAsk(engine) {
             // Before the outbox is read: a write that comes after it sets the hint again.
             engine.state.hasPendingUntrackedChanges = false
-            let (zone, outgoing) = try await next()
-            guard !outgoing.isEmpty else { return nil }
-            state.withLock { state in
-                state.zone = zone
-                state.attempted.formUnion(outgoing.entries.values.map(\.version))
-                state.entries = outgoing.entries
-                state.files = outgoing.saves.flatMap(\.files)
-            }
-            let deletions = try await current(outgoing, engine.database)
+            guard let (outgoing, deletions) = try await next(engine.database) else { return nil }
             let records = outgoing.saves.map(\.record)
             guard !records.isEmpty || !deletions.isEmpty else { continue }
             return CKSyncEngine.RecordZoneChangeBatch(
@@ -44,11 +36,32 @@ extension StoreDelegate {
         return nil
     }
 
+    /// The next batch, noted as under way, and those of its deletions that may be done; nil when
+    /// there is nothing to send.
+    func next(
+        _ database: CKDatabase
+    ) async throws -> (batch: OutgoingBatch, deletions: [CKRecord.ID])? {
+        let (zone, outgoing) = try await build()
+        guard !outgoing.isEmpty else { return nil }
+        state.withLock { state in
+            state.zone = zone
+            state.attempted.formUnion(outgoing.entries.values.map(\.version))
+            state.entries = outgoing.entries
+            state.files = outgoing.saves.flatMap(\.files)
+        }
+        return (outgoing, try await current(outgoing, database))
+    }
+
     /// The next batch, of the first zone that has one.
-    private func next() async throws -> (zone: String, batch: OutgoingBatch) {
+    private func build() async throws -> (zone: String, batch: OutgoingBatch) {
         let (attempted, limit) = state.withLock { ($0.attempted, $0.batchLimit) }
         return try await file.writeDurably { [file, folder, scope] database in
-            let zones = scope == .own ? [""] : try StoreFile.sharedZones(database)
+            let zones =
+                switch scope {
+                case .own: [""]
+                case .shared: try StoreFile.sharedZones(database)
+                case .public: [StoreFile.publicZone]
+                }
             for zone in zones {
                 var builder = try BatchBuilder(database, file, zone: zone, folder: folder)
                 let batch = try builder.next(limit: limit, except: attempted)
@@ -105,21 +118,48 @@ extension StoreDelegate {
         _ event: CKSyncEngine.Event.SentRecordZoneChanges,
         _ engine: CKSyncEngine
     ) async throws {
+        let wasUnanswered = state.withLock { $0.unanswered } != nil
+        let (zone, result) = try await take(
+            Answers(
+                saved: event.savedRecords,
+                deleted: event.deletedRecordIDs,
+                unsaved: event.failedRecordSaves.map { ($0.record.recordID, $0.error) },
+                undeleted: event.failedRecordDeletes
+            )
+        )
+        if wasUnanswered { engine.state.hasPendingUntrackedChanges = true }
+        if result.needsZone {
+            try await zoneDeleted(zone, result.userDeletedZone ? .purged : nil, engine)
+        }
+    }
+
+    /// What the server said of a batch.
+    struct Answers: Sendable {
+        var saved: [CKRecord] = []
+        var deleted: [CKRecord.ID] = []
+        var unsaved: [(CKRecord.ID, CKError)] = []
+        var undeleted: [CKRecord.ID: CKError] = [:]
+    }
+
+    /// Takes in the answers to the batch under way.
+    func take(
+        _ event: Answers
+    ) async throws -> (zone: String, result: Acknowledgements.Result) {
         let (zone, entries, files) = state.withLock { ($0.zone, $0.entries, $0.files) }
-        let saved = event.savedRecords.map { RemoteRecord($0, file.mapping) }
+        let saved = event.saved.map { RemoteRecord($0, file.mapping) }
         let count = entries.count
         let result = try await file.apply { database, mapping in
             var answers = try Acknowledgements(database, mapping, zone: zone)
             for record in saved { try answers.accept(record) }
             try answers.adjustClock()
-            for id in event.deletedRecordIDs {
+            for id in event.deleted {
                 try answers.acceptDeletion(id.recordName, entries[id.recordName])
             }
-            for failure in event.failedRecordSaves {
-                let name = failure.record.recordID.recordName
-                try answers.refuse(name, failure.error, entries[name], batchCount: count)
+            for (id, error) in event.unsaved {
+                let name = id.recordName
+                try answers.refuse(name, error, entries[name], batchCount: count)
             }
-            for (id, error) in event.failedRecordDeletes.sorted(by: {
+            for (id, error) in event.undeleted.sorted(by: {
                 $0.key.recordName < $1.key.recordName
             }) {
                 let name = id.recordName
@@ -131,29 +171,24 @@ extension StoreDelegate {
             }
             return answers.result
         }
-        if state.withLock({ $0.unanswered }) != nil {
-            engine.state.hasPendingUntrackedChanges = true
-        }
         for file in files { try? FileManager.default.removeItem(at: file) }
         took(result.changes)
         state.withLock { state in
-            state.summary.saved += event.savedRecords.count
-            state.summary.deleted += event.deletedRecordIDs.count
+            state.summary.saved += event.saved.count
+            state.summary.deleted += event.deleted.count
             state.isOverQuota = result.isOverQuota
             // What nobody answered is tried again, as the engine does with its own list.
-            let errors = event.failedRecordSaves.map(\.error) + event.failedRecordDeletes.values
+            let errors = event.unsaved.map(\.1) + event.undeleted.values
             state.unanswered = errors.first(where: Acknowledgements.isUnanswered)
             if result.needsFetch { state.needsFetch = true }
             if result.wasTooLarge { state.batchLimit = max(1, count / 2) }
         }
-        progressed(by: event.savedRecords.count + event.deletedRecordIDs.count)
+        progressed(by: event.saved.count + event.deleted.count)
         for reason in result.setAside { configuration.onEvent(.setAside(reason: reason)) }
         for key in result.takenBack {
             configuration.onEvent(.takenBack(table: key.table, key: key.text))
         }
         if result.isOverQuota { configuration.onEvent(.quotaExceeded) }
-        if result.needsZone {
-            try await zoneDeleted(zone, result.userDeletedZone ? .purged : nil, engine)
-        }
+        return (zone, result)
     }
 }

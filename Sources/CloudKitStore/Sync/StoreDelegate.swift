@@ -47,6 +47,16 @@ final class StoreDelegate: CKSyncEngineDelegate {
         case own
         /// The zones that others share with the user.
         case shared
+        /// The tables of the public database, which no engine syncs.
+        case `public`
+
+        init(zone: String) {
+            switch zone {
+            case "": self = .own
+            case StoreFile.publicZone: self = .public
+            default: self = .shared
+            }
+        }
     }
 
     /// The most records that the service takes in one request.
@@ -157,7 +167,7 @@ final class StoreDelegate: CKSyncEngineDelegate {
 
     /// The name of a zone of this delegate's database; nil for one that is no store's.
     func zone(_ id: CKRecordZone.ID) -> String? {
-        guard let zone = file.zone(id), zone.isEmpty == (scope == .own) else { return nil }
+        guard let zone = file.zone(id), Scope(zone: zone) == scope else { return nil }
         return zone
     }
 

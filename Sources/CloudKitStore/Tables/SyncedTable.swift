@@ -50,6 +50,9 @@ public struct SyncedTable: Sendable {
     /// `ON DELETE CASCADE`, or else the first.
     public var parent: String?
 
+    /// The database of its records.
+    public var database: TableDatabase
+
     /// Declares a table.
     ///
     /// - Parameters:
@@ -68,6 +71,7 @@ public struct SyncedTable: Sendable {
     ///     devices, so it is refused otherwise.
     ///   - parent: The column that refers to the row that a row is shared with; the first reference
     ///     with `ON DELETE CASCADE`, or else the first, unless given.
+    ///   - database: The database of its records.
     /// - Returns: The declaration.
     public static func table(
         _ name: String,
@@ -81,7 +85,8 @@ public struct SyncedTable: Sendable {
         forms: [String: ColumnForm] = [:],
         fields: [String: String] = [:],
         assignsIntegerKeys: Bool = false,
-        parent: String? = nil
+        parent: String? = nil,
+        database: TableDatabase = .private
     ) -> SyncedTable {
         SyncedTable(
             name: name,
@@ -95,7 +100,8 @@ public struct SyncedTable: Sendable {
             forms: forms,
             fields: fields,
             assignsIntegerKeys: assignsIntegerKeys,
-            parent: parent
+            parent: parent,
+            database: database
         )
     }
 }

@@ -62,6 +62,15 @@ struct TableReader {
                         + "synced; list that table too, or declare the column localOnly"
                 )
             }
+            guard parent.declaration.database == declaration.database else {
+                throw CloudStoreError(
+                    .unsyncedReference,
+                    "The column '\(foreignKey.columns.joined(separator: ", "))' of the table '"
+                        + "\(declaration.name)' refers to '\(foreignKey.parent)', whose records are "
+                        + "in another database; declare both tables for one database, or the column "
+                        + "localOnly"
+                )
+            }
             var key = foreignKey
             key.parent = parent.declaration.name
             let parentKey = parent.table.keyColumns.map(\.name)

@@ -34,6 +34,8 @@ struct TableSchema: Sendable {
         return table
     }
 
+    var isPublic: Bool { declaration.database == .public }
+
     /// The column that refers to the row that a row is shared with.
     var parentColumn: TableColumn? {
         if let name = declaration.parent { return column(name) }

@@ -101,6 +101,11 @@ enum ControlTables {
             writes INTEGER NOT NULL,
             PRIMARY KEY (zone, name)
         ) WITHOUT ROWID;
+        CREATE TABLE cloudkit_public (
+            tbl TEXT PRIMARY KEY,
+            since INTEGER NOT NULL,
+            swept INTEGER NOT NULL
+        ) WITHOUT ROWID;
         CREATE TABLE cloudkit_zone (
             zone TEXT PRIMARY KEY,
             sweeps INTEGER NOT NULL DEFAULT 0

@@ -15,7 +15,7 @@ struct Device {
     /// Opens a device of a user; a database that is handed in is opened again.
     init(
         _ cloud: Cloud,
-        _ user: TestCloud.User,
+        _ user: TestCloud.User?,
         database: DatabaseQueue? = nil,
         tables: [SyncedTable] = Self.notes,
         schema: String = Self.schema,

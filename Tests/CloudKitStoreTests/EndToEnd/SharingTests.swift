@@ -327,6 +327,34 @@ struct SharingTests {
         }
     }
 
+    @Test("What cannot be shared is an error that says why")
+    func refusedShares() async throws {
+        let schema =
+            Device.schema + "CREATE TABLE line (id TEXT PRIMARY KEY NOT NULL, "
+            + "note TEXT NOT NULL REFERENCES note (id))"
+        try await CloudFixture.inProcess.run { cloud in
+            let phone = try await Device(
+                cloud,
+                cloud.addUser(),
+                tables: Device.notes + [.table("line")],
+                schema: schema
+            )
+            try await phone.run("INSERT INTO folder (id) VALUES ('f')")
+            try await phone.run("INSERT INTO note (id, folder) VALUES ('n', 'f')")
+            try await phone.run("INSERT INTO line VALUES ('l', 'n')")
+            func message(_ key: String, _ table: String) async throws -> String {
+                let error = await #expect(throws: CloudStoreError.self) {
+                    try await phone.store.share(key, in: table)
+                }
+                return error?.message ?? ""
+            }
+            #expect(try await message("l", "line").contains("cannot be the top of a share"))
+            #expect(try await message("none", "note").contains("was never sent"))
+            try await phone.store.share("f", in: "folder")
+            #expect(try await message("n", "note").contains("shared with the row above it"))
+        }
+    }
+
     @Test("A file of the version before sharing is brought up to this one, and loses nothing")
     func upgrade() async throws {
         try await CloudFixture.inProcess.run { cloud in
@@ -339,6 +367,7 @@ struct SharingTests {
             try await phone.run(
                 """
                 DROP TABLE cloudkit_place; DROP TABLE cloudkit_share; DROP TABLE cloudkit_zone;
+                DROP TABLE cloudkit_public;
                 DROP INDEX cloudkit_record_lacks;
                 ALTER TABLE cloudkit_record DROP COLUMN lacks;
                 ALTER TABLE cloudkit_record DROP COLUMN zone;

@@ -61,4 +61,13 @@ func snippet1Instore() async throws {
         print(entry.date, entry.rule, entry.lost, entry.kept as Any)
     }
     if let entry = try await store.journal().last { try await store.restore(entry) }
+    let share = try await store.share("sales", in: "department") { share in
+        share[CKShare.SystemFieldKey.title] = "Sales"
+        share.publicPermission = .readWrite
+    }
+    print(share.url as Any)
+    func open(_ metadata: CKShare.Metadata) async throws {
+        try await store.accept(metadata)
+        print(try await store.mayWrite("sales", in: "department"))
+    }
 }

@@ -1,0 +1,32 @@
+import CloudKit
+import Synchronization
+
+extension CloudStore {
+    /// Syncs the public tables, after whatever sync of them is under way.
+    func syncPublic() async throws -> SyncSummary {
+        guard file.catalog.tables.contains(where: \.isPublic) else { return SyncSummary() }
+        let task = state.withLock { state in
+            let before = state.publicSync
+            let delegate = state.publicDelegate ?? delegate(.public)
+            state.publicDelegate = delegate
+            let task = Task { [database = container.publicCloudDatabase] in
+                _ = try? await before?.value
+                _ = delegate.takeSummary()
+                try await delegate.syncPublic(database)
+                return delegate.takeSummary()
+            }
+            state.publicSync = task
+            return task
+        }
+        return try await task.value
+    }
+
+    /// Syncs the public tables without anyone waiting for it; what cannot be done now is tried again
+    /// with the next change or sync.
+    func hintPublic() {
+        guard file.catalog.tables.contains(where: \.isPublic), configuration.isConnected(),
+            !state.withLock({ $0.isPaused })
+        else { return }
+        Task { [weak self] in _ = try? await self?.syncPublic() }
+    }
+}

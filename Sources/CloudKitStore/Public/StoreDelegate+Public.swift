@@ -1,0 +1,154 @@
+import CloudKit
+import Foundation
+import GRDB
+import Synchronization
+
+extension StoreDelegate {
+    /// How far a query reaches back behind the newest record that is known: records become visible
+    /// in another order than that of their dates.
+    private static let overlap: Int64 = 60_000_000
+
+    /// Fetches what was modified in the public tables, finds what was deleted when it is time to,
+    /// and sends what waits.
+    func syncPublic(_ database: CKDatabase) async throws {
+        for table in file.catalog.tables where table.isPublic { try await query(table, database) }
+        let changes = try await file.apply { database, mapping in
+            var applier = try ChangeApplier(database, mapping, zone: StoreFile.publicZone)
+            try applier.retryHidden()
+            try applier.finishDeletions()
+            return applier.changes
+        }
+        took(changes)
+        try await fillLacking(database)
+        try await sendPublic(database)
+    }
+
+    private func query(_ table: TableSchema, _ database: CKDatabase) async throws {
+        let (since, swept) = try await file.writer.read { database in
+            let row = try Row.fetchOne(
+                database,
+                sql: "SELECT since, swept FROM cloudkit_public WHERE tbl = ?",
+                arguments: [table.name]
+            )
+            return (row?["since"] as Int64? ?? 0, row?["swept"] as Int64? ?? 0)
+        }
+        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        let interval = configuration.publicSweepInterval.components
+        let sweeps = now - swept >= interval.seconds * 1_000_000
+        let from = since == 0 ? 0 : since - Self.overlap
+        var newest = since
+        let predicate = NSPredicate(
+            format: "modificationDate > %@",
+            argumentArray: [Date(timeIntervalSince1970: Double(from) / 1_000_000) as NSDate]
+        )
+        try await pages(CKQuery(recordType: table.recordType, predicate: predicate), nil, database)
+        { records in
+            for record in records {
+                let modified = record.modificationDate?.timeIntervalSince1970 ?? 0
+                newest = max(newest, Int64(modified * 1_000_000))
+            }
+            try await self.fetched(records, StoreFile.publicZone)
+        }
+        try await finishArrivals()
+        if sweeps { try await sweepPublic(table, database) }
+        let (reached, last) = (newest, sweeps ? now : swept)
+        try await file.writer.write { database in
+            try database.execute(
+                sql: """
+                    INSERT OR REPLACE INTO cloudkit_public (tbl, since, swept) VALUES (?, ?, ?)
+                    """,
+                arguments: [table.name, reached, last]
+            )
+        }
+    }
+
+    /// Deletes the rows whose records are gone: those that a query for all does not list, and that
+    /// are not found by name either.
+    private func sweepPublic(_ table: TableSchema, _ database: CKDatabase) async throws {
+        var listed: Set<String> = []
+        let all = CKQuery(recordType: table.recordType, predicate: NSPredicate(value: true))
+        try await pages(all, [], database) { records in
+            listed.formUnion(records.map(\.recordID.recordName))
+        }
+        let known = try await file.writer.read { database in
+            try String.fetchAll(
+                database,
+                sql: """
+                    SELECT name FROM cloudkit_record
+                    WHERE system IS NOT NULL AND tbl = ? AND zone = ? ORDER BY name
+                    """,
+                arguments: [table.name, StoreFile.publicZone]
+            )
+        }
+        let unlisted = known.filter { !listed.contains($0) }
+        for start in stride(from: 0, to: unlisted.count, by: configuration.batchLimit) {
+            let end = min(start + configuration.batchLimit, unlisted.count)
+            let names = Array(unlisted[start..<end])
+            let lost = try await missing(names, StoreFile.publicZone, database)
+            try await delete(lost, StoreFile.publicZone)
+        }
+    }
+
+    /// Hands the pages of a query to a closure; a type that the server does not know yet has none.
+    private func pages(
+        _ query: CKQuery,
+        _ keys: [CKRecord.FieldKey]?,
+        _ database: CKDatabase,
+        _ body: ([CKRecord]) async throws -> Void
+    ) async throws {
+        var page:
+            (
+                matchResults: [(CKRecord.ID, Result<CKRecord, any Error>)],
+                queryCursor: CKQueryOperation.Cursor?
+            )
+        do {
+            page = try await database.records(matching: query, desiredKeys: keys)
+        } catch let error as CKError where error.code == .unknownItem {
+            return
+        }
+        while true {
+            try await body(try page.matchResults.map { try $0.1.get() })
+            guard let cursor = page.queryCursor else { return }
+            page = try await database.records(continuingMatchFrom: cursor, desiredKeys: keys)
+        }
+    }
+
+    private func sendPublic(_ database: CKDatabase) async throws {
+        let control = try await file.control()
+        guard control.account != nil, control.blocked == nil else { return }
+        state.withLock {
+            $0.attempted = []
+            $0.unanswered = nil
+            $0.isOverQuota = false
+        }
+        while let (batch, deletions) = try await next(database) {
+            let records = batch.saves.map(\.record)
+            guard !records.isEmpty || !deletions.isEmpty else { continue }
+            let results = try await database.modifyRecords(
+                saving: records,
+                deleting: deletions,
+                atomically: false
+            )
+            var answers = Answers()
+            for record in records {
+                switch results.saveResults[record.recordID] {
+                case .success(let record): answers.saved.append(record)
+                case .failure(let error as CKError):
+                    answers.unsaved.append((record.recordID, error))
+                case .failure(let error): throw error
+                case nil: continue
+                }
+            }
+            for id in deletions {
+                switch results.deleteResults[id] {
+                case .success: answers.deleted.append(id)
+                case .failure(let error as CKError): answers.undeleted[id] = error
+                case .failure(let error): throw error
+                case nil: continue
+                }
+            }
+            _ = try await take(answers)
+            if let error = state.withLock({ $0.unanswered }) { throw error }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import CloudKit
+import CloudKitStore
+import CloudKitTesting
+import CloudKitWebClient
+import Foundation
+import GRDB
+import Support
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+@Suite("A process that syncs a file is killed", .timeLimit(.minutes(10)))
+struct KilledProcessTests {
+    private static let schema =
+        "CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, title TEXT)"
+
+    /// A process of its own that has the store of a file open.
+    private final class Child {
+        let word: String
+        private let process = Process()
+
+        init(_ path: String, _ client: WebClient) throws {
+            let tests = try #require(Bundle.main.executableURL)
+            process.executableURL = tests.deletingLastPathComponent()
+                .appending(path: "StoreProcess")
+            process.arguments = [
+                path, client.url, client.container, client.credentials.apiToken,
+                client.credentials.webAuthToken ?? "",
+            ]
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            var line = Data()
+            while !line.contains(10) {
+                let part = output.fileHandleForReading.availableData
+                if part.isEmpty { throw CocoaError(.fileReadUnknown) }
+                line += part
+            }
+            word = String(decoding: line.dropLast(), as: UTF8.self)
+        }
+
+        /// Ends the process without warning; returns when it is gone.
+        func end() async {
+            await withCheckedContinuation { continuation in
+                process.terminationHandler = { _ in continuation.resume() }
+                _ = kill(process.processIdentifier, SIGKILL)
+            }
+        }
+
+        deinit {
+            if process.isRunning { _ = kill(process.processIdentifier, SIGKILL) }
+        }
+    }
+
+    @Test("It syncs what this one writes; when it is killed, this one takes over")
+    func killed() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "killed-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "notes.sqlite").path
+        try await CloudFixture.overHTTP.run { cloud in
+            let user = try await cloud.addUser()
+            var settings = GRDB.Configuration()
+            settings.busyMode = .timeout(60)
+            let database = try DatabaseQueue(path: path, configuration: settings)
+            try await database.write { try $0.execute(sql: Self.schema) }
+            let child = try Child(path, try await cloud.client(of: user))
+            #expect(child.word == "leading")
+            var configuration = CloudStore.Configuration()
+            configuration.otherProcessInterval = .milliseconds(20)
+            let device = try await Device(
+                cloud,
+                user,
+                database: database,
+                tables: [.table("note")],
+                configuration: configuration
+            )
+            #expect(!device.store.isLeading)
+            try await device.run("INSERT INTO note VALUES ('a', 'sent by the other')")
+            try await device.wait("SELECT count(*) FROM cloudkit_outbox", for: 0)
+            #expect(!device.store.isLeading)
+            await child.end()
+            try await device.run("INSERT INTO note VALUES ('b', 'sent by this one')")
+            try await device.wait("SELECT count(*) FROM cloudkit_outbox", for: 0)
+            #expect(device.store.isLeading)
+            let laptop = try await Device(
+                cloud,
+                user,
+                tables: [.table("note")],
+                schema: Self.schema,
+                configuration: Device.configuration
+            )
+            try await laptop.store.sync()
+            #expect(try await laptop.value("SELECT count(*) FROM note") == "2")
+            await device.store.stop()
+        }
+    }
+}
