@@ -17,6 +17,13 @@ struct SQLiteStorageTests {
         try await check.run(SQLiteStorage(path: folder.path + "/cloud.sqlite"))
     }
 
+    @Test("Keeps them with a transaction for each write too", arguments: StorageConformance.checks)
+    func singleWrites(check: StorageConformance.Check) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/cloud.sqlite"
+        try await check.run(SQLiteStorage(path: path, writesPerCommit: 1))
+    }
+
     @Test("A file that is opened again has everything")
     func reopen() async throws {
         let folder = try TemporaryFolder()
