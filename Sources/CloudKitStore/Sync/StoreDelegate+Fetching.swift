@@ -60,9 +60,14 @@ extension StoreDelegate {
         if state.withLock({ $0.sweeps }) {
             try await sweep(database)
             state.withLock { $0.sweeps = false }
-        } else if try await isAnotherZone(database) {
-            try await sweep(database, zoneIsNew: true)
+        } else {
+            let missing = try await missing(unseen(limit: 1), database)
+            state.withLock { $0.suspect = missing.first }
         }
+        try await finishFetch()
+    }
+
+    private func finishFetch() async throws {
         let changes = try await file.apply { database, mapping in
             var applier = try ChangeApplier(database, mapping)
             try applier.retryHidden()
@@ -110,14 +115,18 @@ extension StoreDelegate {
         }
     }
 
-    /// Whether the zone is another one than before, under the same name.
+    /// Looks whether the zone is another one than before, under the same name.
     ///
     /// Somebody deleted it and made it again between two fetches. The second one begins at the
-    /// beginning then, finds nothing that was known, and does not say so. A record that it did not
-    /// mention and that nobody deleted tells.
-    private func isAnotherZone(_ database: CKDatabase) async throws -> Bool {
-        let unseen = try await unseen(limit: 1)
-        return try await !missing(unseen, database).isEmpty
+    /// beginning then, finds nothing that was known, and does not say so. A record tells that is
+    /// missing although a whole fetch since then has not brought its deletion.
+    func confirmZone(_ suspect: String, _ database: CKDatabase) async throws {
+        let isKnown = try await file.writer.read { database in
+            try KnownRecord.fetch(database, name: suspect)?.system != nil
+        }
+        guard isKnown, try await !missing([suspect], database).isEmpty else { return }
+        try await sweep(database, zoneIsNew: true)
+        try await finishFetch()
     }
 
     /// Those of some records that the server does not have.

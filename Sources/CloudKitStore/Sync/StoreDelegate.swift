@@ -22,6 +22,8 @@ final class StoreDelegate: CKSyncEngineDelegate {
         var unanswered: CKError?
         /// What the file said against an event.
         var failure: (any Error)?
+        /// A record that is missing on the server, and whose deletion has not come.
+        var suspect: String?
         /// Whether the fetch under way saw records that were known, and so goes over everything.
         var sweeps = false
         var summary = SyncSummary()
