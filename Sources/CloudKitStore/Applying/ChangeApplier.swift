@@ -169,7 +169,9 @@ struct ChangeApplier {
         _ fields: [String: StoreValue],
         from known: KnownRecord
     ) throws -> Bool {
-        let (before, now) = (RecordStamp(fields: try known.baseFields()), RecordStamp(fields: fields))
+        let (before, now) = (
+            RecordStamp(fields: try known.baseFields()), RecordStamp(fields: fields)
+        )
         return !before.versions.isEmpty
             && before.versions.allSatisfy { now.versions[$0.key] ?? 0 >= $0.value }
     }
@@ -184,7 +186,9 @@ struct ChangeApplier {
         guard existing != nil else { return row }
         return switch mapping.defect {
         case .clearsAssets:
-            row.merging(row.filter { table.byField[$0.key]?.form == .asset }.mapValues { _ in .null }) {
+            row.merging(
+                row.filter { table.byField[$0.key]?.form == .asset }.mapValues { _ in .null }
+            ) {
                 $1
             }
         case .discardsRemoteFields: entry == nil ? row : [:]

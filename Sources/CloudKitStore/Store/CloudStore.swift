@@ -58,8 +58,11 @@ public final class CloudStore: Sendable {
                 device: configuration.device ?? Self.newDevice()
             )
             let catalog = try TableCatalog(reading: database, tables)
-            _ = try Reconciliation(database, RowMapping(catalog: catalog, defect: configuration.defect))
-                .run()
+            _ = try Reconciliation(
+                database,
+                RowMapping(catalog: catalog, defect: configuration.defect)
+            )
+            .run()
             return catalog
         }
         file = StoreFile(

@@ -86,6 +86,7 @@ extension StoreDelegate {
     /// - Parameters:
     ///   - database: The database.
     ///   - zoneIsNew: Whether what is missing went with its zone.
+    /// - Throws: A `CKError`, or an error of the file.
     private func sweep(_ database: CKDatabase, zoneIsNew: Bool = false) async throws {
         guard file.mapping.defect != .skipsSweep else { return }
         let unseen = try await unseen()

@@ -46,9 +46,8 @@ extension StoreFile {
     /// Their fields stay: when another device sends its row of the same origin first, they are what
     /// both started from.
     func forgetServer(_ database: Database, only names: Set<String>? = nil) throws {
-        for record in try KnownRecord.fetchAll(database, where: "tbl IS NOT NULL") {
-            guard names?.contains(record.name) ?? true else { continue }
-            guard catalog[record.key?.table ?? ""] != nil else { continue }
+        for record in try KnownRecord.fetchAll(database, where: "tbl IS NOT NULL")
+        where names?.contains(record.name) ?? true && catalog[record.key?.table ?? ""] != nil {
             var known = record
             known.forgetServer(keeping: [:])
             known.base = record.base

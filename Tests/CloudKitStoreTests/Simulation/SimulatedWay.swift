@@ -3,8 +3,10 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The way of one process of a device into the cloud. It counts what the process does, lets
-/// something happen in between, and ends the process at a given point.
+/// The way of one process of a device into the cloud.
+///
+/// It counts what the process does, lets something happen in between, and ends the process at a
+/// given point.
 ///
 /// A process that ended leaves a copy of its file as it was at that moment. What runs on of it
 /// reaches neither the cloud nor that copy.
@@ -182,9 +184,12 @@ final class SimulatedWay: Transport {
         let body = json.flatMap {
             try? JSONSerialization.data(withJSONObject: $0, options: .sortedKeys)
         }
-        return String((body ?? Data()).reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
-            ($0 ^ UInt64($1)) &* 0x100_0000_01b3
-        }, radix: 16)
+        return String(
+            (body ?? Data()).reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+                ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+            },
+            radix: 16
+        )
     }
 
     // MARK: Checks

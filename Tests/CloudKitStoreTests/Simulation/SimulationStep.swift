@@ -1,6 +1,8 @@
 import CloudKitTesting
 
-/// One step of a schedule. What it picks, it picks by its own seed, so that it still means something
+/// One step of a schedule.
+///
+/// What it picks, it picks by its own seed, so that it still means something
 /// when others are taken out of the schedule.
 struct SimulationStep: Sendable, CustomStringConvertible {
     /// What a device's user writes.
@@ -50,7 +52,8 @@ struct SimulationStep: Sendable, CustomStringConvertible {
         switch action {
         case .edit(let edit): "d\(device) edits: \(edit)"
         case .sync(let faults) where faults.isEmpty: "d\(device) syncs"
-        case .sync(let faults): "d\(device) syncs with \(faults.map(\.brief).joined(separator: ", "))"
+        case .sync(let faults):
+            "d\(device) syncs with \(faults.map(\.brief).joined(separator: ", "))"
         case .race(let request, let editor):
             "d\(device) syncs, and before its request \(request) d\(editor) edits"
                 + (editor == device ? "" : " and syncs")

@@ -91,7 +91,8 @@ private struct Writer {
         case .addTag: return changeTags(&chance) { $0 + [value] }
         case .removeTag: return changeTags(&chance) { Array($0.dropFirst()) }
         case .move: return set("note", "folder", reference("folder", true, &chance), &chance)
-        case .moveFolder: return set("folder", "parent", reference("folder", true, &chance), &chance)
+        case .moveFolder:
+            return set("folder", "parent", reference("folder", true, &chance), &chance)
         case .renameFolder: return set("folder", "name", "'\(value)'", &chance)
         case .renameItem: return set("item", "name", "'\(value)'", &chance)
         case .renameTask: return isNew ? set("task", "name", "'\(value)'", &chance) : []
@@ -182,7 +183,9 @@ private struct Writer {
         _ chance: inout SeededChance,
         _ change: ([String]) -> [String]
     ) -> [String] {
-        guard let key = keys("note").randomElement(using: &chance) else { return insertNote(&chance) }
+        guard let key = keys("note").randomElement(using: &chance) else {
+            return insertNote(&chance)
+        }
         var tags: [String] = []
         if case .text(let text)? = contents["note/" + key]?["tags"] {
             tags = text.split { "[],\" ".contains($0) }.map(String.init)

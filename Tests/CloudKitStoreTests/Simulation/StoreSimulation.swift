@@ -94,7 +94,14 @@ actor StoreSimulation {
             let (_, error, found) = await device.sync(
                 interruption: (
                     request,
-                    { await self.interrupt(with: editor, seed, syncs: editor != step.device, world) }
+                    {
+                        await self.interrupt(
+                            with: editor,
+                            seed,
+                            syncs: editor != step.device,
+                            world
+                        )
+                    }
                 )
             )
             take(error, found, isSmooth: true, device)
