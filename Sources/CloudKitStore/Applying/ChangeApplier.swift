@@ -160,7 +160,8 @@ struct ChangeApplier {
         // A record whose making was never answered has our save as its base.
         let isOurs = try resolveSent(&known, &entry, stamp: { RecordStamp(fields: fields) })
         let existing = try batch.row(key, table)
-        let base = isNew && !isOurs ? nil : try known.baseFields()
+        let isKnown = try !isNew || isOurs || descends(fields, from: known)
+        let base = isKnown ? try known.baseFields() : nil
         let plan: MergePlan
         if entry == nil || mapping.defect == .overwritesEdits {
             let row = existing == nil ? fields : Self.following(fields, base)
@@ -191,6 +192,19 @@ struct ChangeApplier {
             fields: spoiled(row, existing, entry, table),
             files: remote.files
         )
+    }
+
+    /// Whether a record that is new on the server was made from what this device knew of it, before
+    /// their zone was deleted.
+    private func descends(
+        _ fields: [String: StoreValue],
+        from known: KnownRecord
+    ) throws -> Bool {
+        let (before, now) = (
+            RecordStamp(fields: try known.baseFields()), RecordStamp(fields: fields)
+        )
+        return !before.versions.isEmpty
+            && before.versions.allSatisfy { now.versions[$0.key] ?? 0 >= $0.value }
     }
 
     /// A row as a mistake that a test put in makes it.

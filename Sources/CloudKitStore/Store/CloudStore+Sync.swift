@@ -57,6 +57,10 @@ extension CloudStore {
 
     private func run(_ engine: CKSyncEngine, _ delegate: StoreDelegate) async throws {
         try await engine.fetchChanges()
+        if let suspect = delegate.state.withLock({ exchange(&$0.suspect, with: nil) }) {
+            try await engine.fetchChanges()
+            try await delegate.confirmZone(suspect, engine.database)
+        }
         try await delegate.fillLacking(engine.database)
         var before: [Int64] = []
         for _ in 0..<Self.roundLimit {

@@ -61,18 +61,27 @@ extension StoreDelegate {
     func endFetch(_ zone: String, _ database: CKDatabase) async throws {
         let fetch = state.withLock { $0.fetches.removeValue(forKey: zone) } ?? Fetch()
         var sweeps = fetch.sweeps
-        var zoneIsNew = false
         if !sweeps {
-            zoneIsNew = try await isAnotherZone(fetch, zone, database)
-            sweeps = zoneIsNew
+            let unseen = try await unseen(zone, before: fetch.session, limit: 1)
+            if let missing = try await missing(unseen, zone, database).first {
+                if scope == .own {
+                    state.withLock {
+                        $0.suspect = Suspect(name: missing, session: fetch.session)
+                    }
+                } else {
+                    sweeps = true
+                }
+            }
         }
         if !zone.isEmpty {
             if fetch.hasNewShare { try await fetchAll(zone, database) }
             if try await forgetLostShares(zone, database) { sweeps = true }
         }
-        if sweeps {
-            try await sweep(zone, before: fetch.session, zoneIsNew: zoneIsNew, database)
-        }
+        if sweeps { try await sweep(zone, before: fetch.session, database) }
+        try await finishFetch(zone, database)
+    }
+
+    private func finishFetch(_ zone: String, _ database: CKDatabase) async throws {
         let changes = try await file.apply { database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.retryHidden()
@@ -107,10 +116,11 @@ extension StoreDelegate {
     ///   - session: The fetch that was to mention the records.
     ///   - zoneIsNew: Whether what is missing went with its zone.
     ///   - database: The zone's database.
+    /// - Throws: A `CKError`, or an error of the file.
     private func sweep(
         _ zone: String,
         before session: Int64,
-        zoneIsNew: Bool,
+        zoneIsNew: Bool = false,
         _ database: CKDatabase
     ) async throws {
         guard file.mapping.defect != .skipsSweep else { return }
@@ -145,19 +155,18 @@ extension StoreDelegate {
         }
     }
 
-    /// Whether the zone is another one than before under the same name, or was emptied meanwhile.
+    /// Looks whether the user's zone is another one than before under the same name, or was emptied.
     ///
     /// Somebody deleted it and made it again between two fetches, or the token expired. The second
     /// fetch begins at the beginning then, finds nothing that was known, and does not say so. A
-    /// record that it did not mention and that nobody deleted tells.
-    private func isAnotherZone(
-        _ fetch: Fetch,
-        _ zone: String,
-        _ database: CKDatabase
-    ) async throws -> Bool {
-        guard file.mapping.defect != .ignoresDeletions else { return false }
-        let unseen = try await unseen(zone, before: fetch.session, limit: 1)
-        return try await !missing(unseen, zone, database).isEmpty
+    /// record tells that is missing although a whole fetch since then has not brought its deletion.
+    func confirmZone(_ suspect: Suspect, _ database: CKDatabase) async throws {
+        let isKnown = try await file.writer.read { database in
+            try KnownRecord.fetch(database, name: suspect.name)?.system != nil
+        }
+        guard isKnown, try await !missing([suspect.name], "", database).isEmpty else { return }
+        try await sweep("", before: suspect.session, zoneIsNew: true, database)
+        try await finishFetch("", database)
     }
 
     /// Those of some records that the server does not have.

@@ -25,6 +25,8 @@ final class StoreDelegate: CKSyncEngineDelegate {
         var failure: (any Error)?
         /// The fetches under way by zone.
         var fetches: [String: Fetch] = [:]
+        /// A record that is missing on the server, and whose deletion has not come.
+        var suspect: Suspect?
         var summary = SyncSummary()
         var progress: SyncProgress?
         /// What came and is not written yet.
@@ -39,6 +41,12 @@ final class StoreDelegate: CKSyncEngineDelegate {
         var sweeps = false
         /// Whether it saw a share of a zone that was known by another, whose records may be old.
         var hasNewShare = false
+    }
+
+    /// A record that a fetch did not mention and the server does not have.
+    struct Suspect: Sendable {
+        var name: String
+        var session: Int64
     }
 
     /// The databases that a store keeps up with.

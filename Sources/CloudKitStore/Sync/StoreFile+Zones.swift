@@ -44,15 +44,16 @@ extension StoreFile {
         }
     }
 
-    /// Forgets all that the server said of records of the user's own zone, or of some, but for fields
-    /// and types that this version does not know.
+    /// Forgets that the server has records of the user's own zone, or some of them.
+    ///
+    /// Their fields stay: when another device sends its row of the same origin first, they are what
+    /// both started from.
     func forgetServer(_ database: Database, only names: Set<String>? = nil) throws {
         for record in try KnownRecord.fetchAll(database, where: "tbl IS NOT NULL AND zone = ''")
-        where names?.contains(record.name) ?? true {
-            guard let table = catalog[record.key?.table ?? ""] else { continue }
+        where names?.contains(record.name) ?? true && catalog[record.key?.table ?? ""] != nil {
             var known = record
-            let base = try known.baseFields()
-            known.forgetServer(keeping: base.filter { table.byField[$0.key] == nil })
+            known.forgetServer(keeping: [:])
+            known.base = record.base
             try known.save(database)
         }
     }

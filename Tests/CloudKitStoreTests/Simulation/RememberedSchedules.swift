@@ -33,6 +33,36 @@ struct RememberedSchedules {
         #expect(outcome.problems.isEmpty)
     }
 
+    @Test("A counter that two devices send again into a new zone counts once")
+    func newZoneCounters() async {
+        let plan = SimulationPlan(
+            deviceCount: 2,
+            [
+                (0, .edit(.insertNote)), (0, .edit(.count)), (0, .sync(faults: [])),
+                (1, .sync(faults: [])), (1, .edit(.count)), (0, .loseZone),
+                (0, .edit(.count)), (0, .sync(faults: [])),
+            ]
+        )
+        let outcome = await StoreSimulation.run(plan)
+        #expect(outcome.problems.isEmpty)
+    }
+
+    @Test("A row that is deleted while others fetch does not come back")
+    func lateDeletion() async {
+        for request in 0...4 {
+            let plan = SimulationPlan(
+                deviceCount: 3,
+                [
+                    (0, .edit(.insertFolder)), (0, .sync(faults: [])), (1, .sync(faults: [])),
+                    (2, .edit(.insertItem)), (2, .sync(faults: [])),
+                    (2, .race(beforeRequest: request, editor: 1)),
+                ]
+            )
+            let outcome = await StoreSimulation.run(plan)
+            #expect(outcome.problems.isEmpty)
+        }
+    }
+
     @Test("Rows are sent again after their zone was deleted, and another device made one anew")
     func newZone() async {
         let plan = SimulationPlan(

@@ -112,8 +112,12 @@ final class SimulatedDevice {
             let summary = try await store.sync()
             return (summary, nil, way.end())
         } catch {
-            // An engine that doubts its account looks again by itself, at a time of its own.
-            if (error as? CKError)?.code == .notAuthenticated { await store.stop() }
+            // An engine that doubts its account looks again by itself, at a time of its own. The next
+            // call returns after that.
+            if (error as? CKError)?.code == .notAuthenticated {
+                _ = try? await store.sync()
+                await store.stop()
+            }
             return (nil, error, way.end())
         }
     }

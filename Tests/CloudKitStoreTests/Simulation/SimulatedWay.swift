@@ -3,8 +3,10 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The way of one process of a device into the cloud. It counts what the process does, lets
-/// something happen in between, and ends the process at a given point.
+/// The way of one process of a device into the cloud.
+///
+/// It counts what the process does, lets something happen in between, and ends the process at a
+/// given point.
 ///
 /// A process that ended leaves a copy of its file as it was at that moment. What runs on of it
 /// reaches neither the cloud nor that copy.

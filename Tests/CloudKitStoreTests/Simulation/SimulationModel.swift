@@ -56,7 +56,7 @@ struct SimulationModel {
         for (row, fields) in before where after[row] == nil {
             for (field, value) in fields { supersede(row, field, value) }
             deleted.insert(row)
-            if isFullySeen(row) { doomed.insert(row) }
+            if isFullySeen(row), sums(row, fields).isEmpty { doomed.insert(row) }
         }
     }
 

@@ -1,6 +1,8 @@
 import CloudKitTesting
 
-/// One step of a schedule. What it picks, it picks by its own seed, so that it still means something
+/// One step of a schedule.
+///
+/// What it picks, it picks by its own seed, so that it still means something
 /// when others are taken out of the schedule.
 struct SimulationStep: Sendable, CustomStringConvertible {
     /// What a device's user writes.

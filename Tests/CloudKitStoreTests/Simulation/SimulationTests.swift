@@ -34,7 +34,7 @@ struct SimulationTests {
             var shrinker = SimulationShrinker()
             let (shortest, outcome) = await shrinker.shrink(
                 plan,
-                await StoreSimulation.run(plan)
+                StoreSimulation.Outcome(problems: failure.problems, trace: failure.trace)
             )
             let story = SimulationShrinker.story(shortest, outcome, shrunkFrom: plan.steps.count)
             Issue.record("\(failures.count) schedules fail\n\(story)")
@@ -44,6 +44,8 @@ struct SimulationTests {
     private struct Summary: Sendable {
         var seed: UInt64
         var problems: [String]
+        /// What happened, for a schedule that fails.
+        var trace: [String]
         var lines: Int
         var digest: UInt64
     }
@@ -61,6 +63,7 @@ struct SimulationTests {
                             Summary(
                                 seed: seed,
                                 problems: outcome.problems,
+                                trace: outcome.problems.isEmpty ? [] : outcome.trace,
                                 lines: outcome.trace.count,
                                 digest: digest(outcome.trace)
                             )

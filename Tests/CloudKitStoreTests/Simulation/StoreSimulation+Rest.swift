@@ -11,6 +11,13 @@ extension StoreSimulation {
     func rest(in world: SimulatedWorld) async throws {
         world.cloud.setFaults(nil)
         try await settle(in: world)
+        for device in devices where problems.isEmpty {
+            let differences = try await device.store.verify().differences
+            if !differences.isEmpty {
+                problems.append("I1: \(device.name) and the server differ: \(differences)")
+            }
+            problems += try await device.inspectToken(against: observerDatabase(in: world))
+        }
         try await check(in: world)
         guard problems.isEmpty, devices.contains(where: { !$0.isNew }) else { return }
         for device in devices where !device.isNew { try await device.relaunch(upgrading: true) }
@@ -53,11 +60,6 @@ extension StoreSimulation {
                     journal[row, default: [:]][field, default: []].insert(value)
                 }
             }
-            let differences = try await device.store.verify().differences
-            if !differences.isEmpty {
-                problems.append("I1: \(device.name) and the server differ: \(differences)")
-            }
-            problems += try await device.inspectToken(against: observerDatabase(in: world))
         }
         let isNew = devices.allSatisfy(\.isNew)
         let first = try shown(by: devices[0], isNew: isNew)
