@@ -1,4 +1,5 @@
 import BenchmarkHarness
+import CloudKitStore
 import GRDB
 import Synchronization
 

@@ -1,6 +1,8 @@
 import BenchmarkHarness
 import CloudKit
+import CloudKitStore
 import CloudKitTesting
+import GRDB
 
 /// Sending 10,000 rows that changed, against sending the same records by plain database calls.
 enum Upload {

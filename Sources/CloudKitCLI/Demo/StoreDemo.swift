@@ -41,8 +41,8 @@ struct StoreDemo {
         try await a.database.write { database in
             for country in countries { try country.insert(database) }
         }
-        try await a.sync("Device A syncs its rows    ")
-        try await b.sync("Device B syncs its rows    ")
+        try await a.sync("Device A syncs its rows   ")
+        try await b.sync("Device B syncs its rows   ")
         let rows = try await b.rows()
         guard rows == countries.sorted(by: { $0.code < $1.code }) else {
             throw DemoError("Device B has \(rows.count) rows of \(countries.count)")
@@ -89,9 +89,9 @@ struct StoreDemo {
 
     private func converge(_ codes: Codes) async throws -> Outcome {
         for device in [a, b] { device.store.resume() }
-        try await a.sync("Device A is online again   ")
-        try await b.sync("Device B is online again   ")
-        try await a.sync("Device A fetches the merge ")
+        try await a.sync("Device A is online again  ")
+        try await b.sync("Device B is online again  ")
+        try await a.sync("Device A fetches the merge")
         let (onA, onB) = (try await a.rows(), try await b.rows())
         let (merged, collided) = (
             try await a.row(codes.merged), try await a.row(codes.collided)

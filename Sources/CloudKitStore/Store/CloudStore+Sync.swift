@@ -10,8 +10,7 @@ extension CloudStore {
     /// Fetches and sends everything, and says what was done.
     ///
     /// Returns at once when the app paused the store, there is no connection, or another store syncs
-    /// the file. Records that were
-    /// set aside are no error: the status lists them.
+    /// the file. Records that were set aside are no error: the status lists them.
     ///
     /// - Returns: What was done.
     /// - Throws: A `CKError` when the server cannot be reached or refuses everything; a

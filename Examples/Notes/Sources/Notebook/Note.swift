@@ -8,7 +8,6 @@ package struct Note: Codable, Identifiable, Equatable, Sendable {
     package var body = ""
     /// Tags that two devices add are both kept.
     package var tags: [String] = []
-    package var edited = Date()
 
     package init(title: String) {
         self.title = title

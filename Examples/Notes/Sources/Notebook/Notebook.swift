@@ -27,8 +27,7 @@ package struct Notebook: Sendable {
                         id TEXT PRIMARY KEY NOT NULL,
                         title TEXT NOT NULL,
                         body TEXT NOT NULL DEFAULT '',
-                        tags TEXT NOT NULL DEFAULT '[]',
-                        edited DATETIME NOT NULL
+                        tags TEXT NOT NULL DEFAULT '[]'
                     );
                     CREATE TABLE attachment (
                         id TEXT PRIMARY KEY NOT NULL,
@@ -48,11 +47,7 @@ package struct Notebook: Sendable {
             database: database,
             container: container,
             tables: [
-                .table(
-                    "note",
-                    fieldRules: ["tags": .set, "edited": .maximum],
-                    forms: ["tags": .list]
-                ),
+                .table("note", fieldRules: ["tags": .set], forms: ["tags": .list]),
                 .table("attachment", assets: ["data": .withRow]),
             ],
             configuration: configuration

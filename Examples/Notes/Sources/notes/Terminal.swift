@@ -113,7 +113,6 @@ actor Terminal {
             }
         default: return say(Self.help)
         }
-        note.edited = Date()
         try await book.save(note)
     }
 
