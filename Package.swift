@@ -6,20 +6,22 @@ import PackageDescription
 // targets in order of rank. A target imports lower ranks only; `Scripts/layers` checks that against
 // the table in docs/architecture.md.
 
+let callersActor = "NonisolatedNonsendingByDefault"
+
 /// Swift 6 language mode plus the upcoming features that the whole package is written in.
-let settings: [SwiftSetting] = [
+let features = [
     // SE-0335: existentials are visible.
-    .enableUpcomingFeature("ExistentialAny"),
+    "ExistentialAny",
     // SE-0409: imports do not leak into clients.
-    .enableUpcomingFeature("InternalImportsByDefault"),
+    "InternalImportsByDefault",
     // SE-0444: members come only from modules that the file imports.
-    .enableUpcomingFeature("MemberImportVisibility"),
+    "MemberImportVisibility",
     // SE-0470: conformances of isolated types are isolated.
-    .enableUpcomingFeature("InferIsolatedConformances"),
+    "InferIsolatedConformances",
     // SE-0461: an async function stays on its caller's actor; heavy work says @concurrent.
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    callersActor,
     // SE-0481: weak captures are immutable.
-    .enableUpcomingFeature("ImmutableWeakCaptures"),
+    "ImmutableWeakCaptures",
 ]
 
 /// On Apple platforms `import CloudKit` is Apple's framework; ours exists where Apple has none.
@@ -342,7 +344,20 @@ let warnings: [SwiftSetting] =
 /// What users write is compiled as they compile it: in Swift 6 mode, with no feature ahead of it.
 let compiledLikeUsersCode = ["CloudKitSourceCompatTests"]
 
+/// Apple's module is compiled without SE-0461, so that async requirements do not move methods.
+///
+/// With it a class of the main actor that conforms to
+/// `CKSyncEngineDelegate` would have to say `@MainActor` again at each method.
+let compiledLikeApples = ["CloudKit"]
+
+func settings(of target: String) -> [SwiftSetting] {
+    if compiledLikeUsersCode.contains(target) { return [] }
+    return
+        features
+        .filter { $0 != callersActor || !compiledLikeApples.contains(target) }
+        .map { .enableUpcomingFeature($0) }
+}
+
 for target in package.targets where target.type != .system && target.type != .plugin {
-    let features = compiledLikeUsersCode.contains(target.name) ? [] : settings
-    target.swiftSettings = (target.swiftSettings ?? []) + features + warnings
+    target.swiftSettings = (target.swiftSettings ?? []) + settings(of: target.name) + warnings
 }

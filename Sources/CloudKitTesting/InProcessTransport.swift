@@ -30,6 +30,8 @@ public struct InProcessTransport: Transport {
             )
         )
         try await Self.wait(response.delivery, bytes: response.body.count, request.timeout)
+        // A failure in a cancelled task is what the cancellation did to the service's own work.
+        if response.status >= 500 { try Self.checkCancellation() }
         return Self.response(response)
     }
 
@@ -58,6 +60,8 @@ public struct InProcessTransport: Transport {
             stream.finish()
         }
         let response = await service.receiveAsset(token: token, body: body)
+        // A stream ends early when its reader is cancelled, and what arrived looks complete.
+        try Self.checkCancellation()
         try await Self.wait(response.delivery, bytes: response.body.count, Self.transferTimeout)
         progress(1)
         return Self.response(response)
@@ -79,10 +83,12 @@ public struct InProcessTransport: Transport {
             let size = Int(contents.size)
             try await Self.wait(contents.delivery, bytes: size, Self.transferTimeout)
             for try await chunk in contents.chunks { bytes += chunk }
+            try Self.checkCancellation()
             try bytes.write(to: file, options: .withoutOverwriting)
         } catch let error as TransportError {
             throw error
         } catch {
+            try Self.checkCancellation()
             throw TransportError(.refused, message: "\(url): \(error)", cause: error)
         }
         progress(1)

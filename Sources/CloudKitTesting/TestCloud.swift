@@ -45,12 +45,14 @@ public struct TestCloud: Sendable {
     ///   - opensContainers: Whether any other container can be used too; each is empty at first.
     ///   - clock: The cloud's time; one that goes with the machine's unless given.
     ///   - faults: What goes wrong from the start.
+    ///   - configuration: The service's limits, such as a user's quota and the rate of requests.
     /// - Throws: When the cloud's storage fails.
     public init(
         containerIdentifier: String = "iCloud.test",
         opensContainers: Bool = false,
         clock: VirtualClock? = nil,
-        faults: FaultPlan? = nil
+        faults: FaultPlan? = nil,
+        configuration: ServiceConfiguration = ServiceConfiguration()
     ) async throws {
         try await self.init(
             containerIdentifier: containerIdentifier,
@@ -73,8 +75,8 @@ public struct TestCloud: Sendable {
         self.containerIdentifier = containerIdentifier
         let clock = clock ?? VirtualClock(following: SystemClock())
         self.clock = clock
-        var configuration = ServiceConfiguration()
-        configuration.opensContainers = opensContainers
+        var configuration = configuration
+        if opensContainers { configuration.opensContainers = true }
         service = CloudService(
             storage: try SQLiteStorage(path: nil),
             assets: try FileAssetStorage.temporary(),

@@ -35,13 +35,15 @@ public struct Repetition: Hashable, Sendable {
         switch error {
         case .refused(let refusal, _):
             guard let seconds = refusal.retryAfter else { return nil }
-            // What the service asks for is honoured even where it is long.
-            return .seconds(max(seconds, 0))
+            // What the service asks for is honoured even where it is long: up to a day.
+            return .seconds(max(min(seconds, 86_400), 0))
         case .transport(let failure) where failure.code == .unreachable: return .seconds(growing)
         case .transport(let failure)
         where [.broken, .timedOut].contains(failure.code) && mayRepeat:
             return .seconds(growing)
-        case .unexpectedAnswer(let status, _) where status == 503: return .seconds(growing)
+        case .unexpectedAnswer(let status, _)
+        where status == 503 || (200..<300).contains(status) && mayRepeat:
+            return .seconds(growing)
         default: return nil
         }
     }

@@ -133,16 +133,16 @@ public struct WebClient: Sendable {
         _ request: TransportRequest
     ) async throws(WebClientError) -> TransportResponse {
         do {
+            // Nothing new is begun for who has given up: over HTTP it would still be carried out.
+            try Task.checkCancellation()
             let response = try await transport.send(request)
             // On error answers too, as observed on the service.
             if let token = response.headers["x-apple-cloudkit-web-auth-token"] {
                 credentials.renew(token)
             }
             return response
-        } catch let error as TransportError {
-            throw .transport(error)
         } catch {
-            throw .transport(TransportError(.broken, message: "\(error)", cause: error))
+            throw WebClientError(thrown: error)
         }
     }
 
@@ -169,10 +169,14 @@ public struct WebClient: Sendable {
         }
         do {
             return try WireJSON.decode(type, from: response.body)
-        } catch let error as DecodingError {
-            throw .unexpectedAnswer(status: response.status, message: WireJSON.place(of: error))
         } catch {
-            throw .unexpectedAnswer(status: response.status, message: "\(error)")
+            // Of JSON the place is enough, and says nothing of what users keep.
+            let place = (error as? DecodingError).map(WireJSON.place) ?? "\(error)"
+            let isForeign = response.body.first != UInt8(ascii: "{")
+            throw .unexpectedAnswer(
+                status: response.status,
+                message: isForeign ? Self.excerpt(response.body) : place
+            )
         }
     }
 

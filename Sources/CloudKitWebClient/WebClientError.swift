@@ -12,6 +12,20 @@ public enum WebClientError: Error, Sendable {
     case unwritable(message: String)
 }
 
+extension WebClientError {
+    /// What a transport threw: one that is not of this package may throw what it likes.
+    init(thrown error: any Error) {
+        switch error {
+        case let error as TransportError: self = .transport(error)
+        case _ where Task.isCancelled, is CancellationError:
+            self = .transport(
+                TransportError(.cancelled, message: "The request was cancelled", cause: error)
+            )
+        default: self = .transport(TransportError(.broken, message: "\(error)", cause: error))
+        }
+    }
+}
+
 extension WebClientError: CustomStringConvertible {
     /// What happened, and what to do where that is known.
     public var description: String {
@@ -19,7 +33,9 @@ extension WebClientError: CustomStringConvertible {
         case .refused(let error, let status):
             "\(error.serverErrorCode.rawValue) (\(status)): \(error.reason ?? "no reason given")"
         case .transport(let error): error.message
-        case .unexpectedAnswer(let status, let message): "Unexpected answer (\(status)): \(message)"
+        case .unexpectedAnswer(let status, let message):
+            "What answered is not the service, or not in a form that is known "
+                + "(HTTP status \(status)): \(message)"
         case .unwritable(let message): message
         }
     }

@@ -1,29 +1,10 @@
 import CloudKitWebClient
 import Foundation
 import Support
-import Synchronization
 import Testing
 
 @Suite("Repeated requests")
 struct RepetitionTests {
-    /// A clock whose time passes at once, and which remembers how much passed.
-    private final class JumpingClock: Clock, Sendable {
-        let jumps = Mutex<[Duration]>([])
-
-        var now: ContinuousClock.Instant { ContinuousClock.now }
-        var minimumResolution: Duration { .zero }
-
-        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-            try Task.checkCancellation()
-            jumps.withLock { $0.append(now.duration(to: deadline)) }
-        }
-
-        /// The jumps in whole tenths of seconds.
-        var tenths: [Int] {
-            jumps.withLock { $0 }.map { Int(($0 / .milliseconds(100)).rounded()) }
-        }
-    }
-
     private static let throttled = Result<TransportResponse, TransportError>.success(
         TransportResponse(
             status: 429,
@@ -55,7 +36,7 @@ struct RepetitionTests {
     func retryAfter() async throws {
         let clock = JumpingClock()
         _ = try await client([Self.throttled, Self.throttled], clock).listZones(in: .private)
-        #expect(clock.tenths == [30, 30])
+        #expect(clock.jumps == [.seconds(3), .seconds(3)])
     }
 
     @Test("Without a word of the service the waits double")
@@ -65,7 +46,7 @@ struct RepetitionTests {
             TransportError(.unreachable, message: "no server")
         )
         _ = try await client([lost, lost, lost], clock).listZones(in: .private)
-        #expect(clock.tenths == [10, 20, 40])
+        #expect(clock.jumps == [.seconds(1), .seconds(2), .seconds(4)])
     }
 
     @Test("A change that may have reached the server is not sent again; a reading one is")
@@ -75,14 +56,14 @@ struct RepetitionTests {
         )
         let clock = JumpingClock()
         _ = try await client([broken], clock).listZones(in: .private)
-        #expect(clock.tenths == [10])
+        #expect(clock.jumps == [.seconds(1)])
         await #expect(throws: WebClientError.self) {
             try await client([broken], clock).modifyZones(
                 .init(operations: []),
                 in: .private
             )
         }
-        #expect(clock.tenths == [10])
+        #expect(clock.jumps == [.seconds(1)])
     }
 
     @Test("By default nothing is repeated")
@@ -91,6 +72,33 @@ struct RepetitionTests {
         await #expect(throws: WebClientError.self) {
             try await client([Self.throttled], clock, .never).listZones(in: .private)
         }
-        #expect(clock.tenths == [])
+        #expect(clock.jumps == [])
+    }
+
+    @Test("What answered instead of the service is asked again where that only reads")
+    func foreignAnswer() async throws {
+        let portal = Result<TransportResponse, TransportError>.success(.ok("<html>"))
+        let clock = JumpingClock()
+        _ = try await client([portal, portal], clock).listZones(in: .private)
+        #expect(clock.jumps == [.seconds(1), .seconds(2)])
+        await #expect(throws: WebClientError.self) {
+            try await client([portal], clock).modifyZones(.init(operations: []), in: .private)
+        }
+        #expect(clock.jumps.count == 2)
+    }
+
+    @Test("No number of seconds that a service names ends the process; a day is the longest wait")
+    func absurdWaits() async throws {
+        let clock = JumpingClock()
+        let answers = ["1e300", "-5"].map {
+            Result<TransportResponse, TransportError>.success(
+                .refusal(
+                    503,
+                    #"{"serverErrorCode":"TRY_AGAIN_LATER","reason":"x","retryAfter":\#($0)}"#
+                )
+            )
+        }
+        _ = try await client(answers, clock).listZones(in: .private)
+        #expect(clock.jumps == [.seconds(86_400), .zero])
     }
 }

@@ -65,15 +65,70 @@ struct InterruptionTests {
     @Test("An operation that takes longer than its resource timeout ends with networkFailure")
     func timeout() async throws {
         let cloud = try await TestCloud()
-        let device = try await cloud.device(
+        let (started, start) = AsyncStream<Void>.makeStream()
+        let clock = GatedClock(started)
+        var client = try await cloud.client(
             of: try await cloud.addUser("Ada"),
-            transport: ScriptedTransport.silent().over
+            transport: ScriptedTransport.silent { start.yield() }.over
         )
+        client.clock = clock
         let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
-        operation.configuration.timeoutIntervalForResource = 0.02
-        let error = await outcome(of: operation, on: device.privateCloudDatabase)
+        operation.configuration.timeoutIntervalForResource = 3600
+        let database = CKContainer(client: client).privateCloudDatabase
+        let error = await outcome(of: operation, on: database)
         #expect(error?.code == .networkFailure)
         #expect(error?.localizedDescription.contains("timeoutIntervalForResource") ?? false)
+        #expect(clock.waits.withLock { $0 } == [.seconds(3600)])
+    }
+
+    @Test("Timeouts without end, or below zero, end no process", arguments: CloudFixture.allCases)
+    func absurdTimeouts(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            for seconds in [.infinity, .greatestFiniteMagnitude, 1e12] {
+                let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+                operation.configuration.timeoutIntervalForRequest = seconds
+                operation.configuration.timeoutIntervalForResource = seconds
+                let log = Log()
+                operation.fetchRecordZonesResultBlock = { result in
+                    if case .success = result { log.note("done") }
+                }
+                await finish([operation], on: database)
+                #expect(log.all == ["done"])
+            }
+            let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+            operation.configuration.timeoutIntervalForRequest = -1
+            await finish([operation], on: database)
+            #expect(operation.isFinished)
+        }
+    }
+
+    @Test(
+        "A busy service is waited for by operations that nobody waits for, and by no others",
+        arguments: [
+            (QualityOfService.background, CKError.Code?.none), (.utility, nil),
+            (.default, .requestRateLimited), (.userInitiated, .requestRateLimited),
+            (.userInteractive, .requestRateLimited),
+        ]
+    )
+    func quality(_ quality: QualityOfService, _ code: CKError.Code?) async throws {
+        let cloud = try await TestCloud()
+        cloud.setFaults(
+            FaultPlan(rules: [
+                FaultRule(.error(.throttled, retryAfter: 7), operation: "records/lookup", call: 1)
+            ])
+        )
+        let clock = JumpingClock()
+        var client = try await cloud.client(of: try await cloud.addUser("Ada"))
+        client.clock = clock
+        let database = CKContainer(client: client).privateCloudDatabase
+        try await database.save(CKRecord(recordType: "Note", recordID: .init(recordName: "a")))
+        let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
+        operation.qualityOfService = quality
+        operation.configuration.timeoutIntervalForResource = .infinity
+        let error = await outcome(of: operation, on: database)
+        #expect(error?.code == code)
+        #expect(clock.jumps == (code == nil ? [.seconds(7)] : []))
     }
 
     @Test("The request timeout of a configuration reaches the transport")
@@ -90,6 +145,22 @@ struct InterruptionTests {
             try await $0.allRecordZones()
         }
         #expect(transport.requests.last?.timeout == 7)
+    }
+}
+
+/// A clock on which a wait is over when something else has happened.
+private final class GatedClock: Clock {
+    let now = ContinuousClock.now
+    let minimumResolution = Duration.zero
+    let waits = Mutex<[Duration]>([])
+    private let gate: AsyncStream<Void>
+
+    init(_ gate: AsyncStream<Void>) { self.gate = gate }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        waits.withLock { $0.append(now.duration(to: deadline)) }
+        for await _ in gate { return }
+        try Task.checkCancellation()
     }
 }
 

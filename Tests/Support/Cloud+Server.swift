@@ -8,6 +8,9 @@ extension Cloud {
         try await cloud.service.expireChangeTokens(container: cloud.containerIdentifier)
     }
 
+    /// Moves the time of the service forward.
+    public func advance(by duration: Duration) { cloud.advance(by: duration) }
+
     /// Signs a user in on a device.
     public func signIn(_ user: TestCloud.User, on device: CKContainer) async throws {
         try await cloud.signIn(user, on: device)

@@ -1,6 +1,7 @@
 public import CloudKit
 import CloudKitExtras
 import CloudKitServer
+public import CloudKitServerCore
 public import CloudKitTesting
 public import CloudKitWebClient
 import Logging
@@ -13,8 +14,15 @@ public enum CloudFixture: String, CaseIterable, Sendable {
     case overHTTP
 
     /// Runs a test against an empty cloud of its own.
-    public func run(_ body: @Sendable (Cloud) async throws -> Void) async throws {
-        let cloud = try await TestCloud()
+    ///
+    /// - Parameters:
+    ///   - configuration: The limits of the service, where a test is about them.
+    ///   - body: The test.
+    public func run(
+        configuration: ServiceConfiguration = ServiceConfiguration(),
+        _ body: @Sendable (Cloud) async throws -> Void
+    ) async throws {
+        let cloud = try await TestCloud(configuration: configuration)
         switch self {
         case .inProcess: try await body(Cloud(cloud: cloud, url: nil))
         case .overHTTP:

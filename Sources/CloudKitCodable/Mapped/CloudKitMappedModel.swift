@@ -19,6 +19,10 @@ public protocol CloudKitMappedModel: CloudKitModel {
     /// `encode(to:)` and `init(from:)`.
     static var mappedType: any CloudKitMappedModel.Type { get }
 
+    /// Whether values say themselves which record they are. Do not write it: where the type is
+    /// ``CloudKitRecordRepresentable`` it is true by itself.
+    static var _isRepresentable: Bool { get }
+
     /// The coding key of a stored property; nil for what is no field of its own.
     static func codingKey(of property: AnyKeyPath) -> (any CodingKey)?
 
@@ -36,4 +40,12 @@ public protocol CloudKitMappedModel: CloudKitModel {
 extension CloudKitMappedModel {
     /// The type itself.
     public static var mappedType: any CloudKitMappedModel.Type { Self.self }
+
+    /// False.
+    public static var _isRepresentable: Bool { false }
+}
+
+extension CloudKitMappedModel where Self: CloudKitRecordRepresentable {
+    /// True.
+    public static var _isRepresentable: Bool { true }
 }

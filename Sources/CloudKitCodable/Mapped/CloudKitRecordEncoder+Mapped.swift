@@ -6,10 +6,9 @@ extension CloudKitRecordEncoder {
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
     public func encode<Model: CloudKitMappedModel>(_ value: Model) throws -> CKRecord {
         // A subclass without a mapping of its own has its superclass's; a value that says itself
-        // which record it is may bring that record's system fields.
-        guard type(of: value) == Model.mappedType,
-            !(Model.self is any CloudKitRecordRepresentable.Type)
-        else {
+        // which record it is may bring that record's system fields. To look the conformance up
+        // for every value would cost as much as storing a field.
+        guard type(of: value) == Model.mappedType, !Model._isRepresentable else {
             let value: any Encodable = value
             return try encode(value)
         }

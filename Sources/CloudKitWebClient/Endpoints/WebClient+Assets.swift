@@ -19,10 +19,8 @@ extension WebClient {
         let response: TransportResponse
         do {
             response = try await transport.upload(file, to: token.url, progress: progress)
-        } catch let error as TransportError {
-            throw .transport(error)
         } catch {
-            throw .transport(TransportError(.broken, message: "\(error)", cause: error))
+            throw WebClientError(thrown: error)
         }
         return try Self.read(AssetUploadReceipt.self, from: response).singleFile
     }
@@ -34,16 +32,33 @@ extension WebClient {
         progress: @escaping TransferProgress = { _ in }
     ) async throws(WebClientError) {
         guard let template = asset.downloadURL else {
-            throw .unexpectedAnswer(status: 200, message: "The asset has no downloadURL")
+            throw .transport(
+                TransportError(.fileUnusable, message: "The server sent an asset without an URL")
+            )
         }
         // `${f}` stands for any file name ("Asset Dictionary").
         let url = template.replacing("${f}", with: file.lastPathComponent)
         do {
             try await transport.download(url, to: file, progress: progress)
-        } catch let error as TransportError {
-            throw .transport(error)
         } catch {
-            throw .transport(TransportError(.broken, message: "\(error)", cause: error))
+            throw WebClientError(thrown: error)
         }
+        try Self.check(file, against: asset)
+    }
+
+    /// Removes a file that is not the asset: something on the way may have answered for the service.
+    private static func check(
+        _ file: URL,
+        against asset: WireAsset
+    ) throws(WebClientError) {
+        let facts = try? FileManager.default.attributesOfItem(atPath: file.path)
+        guard let expected = asset.size, let found = (facts?[.size] as? NSNumber)?.int64Value,
+            found != expected
+        else { return }
+        try? FileManager.default.removeItem(at: file)
+        throw .unexpectedAnswer(
+            status: 200,
+            message: "An asset of \(expected) bytes came with \(found)"
+        )
     }
 }

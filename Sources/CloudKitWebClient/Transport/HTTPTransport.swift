@@ -79,8 +79,8 @@ public struct HTTPTransport: Transport {
                 progress(1)
                 return response
             }
-        } catch let error as FileSystemError {
-            throw TransportError(file: file, error)
+        } catch {
+            throw TransportError(file: file, address: url, error)
         }
     }
 
@@ -104,9 +104,8 @@ public struct HTTPTransport: Transport {
             }
             progress(1)
         } catch {
-            try? FileManager.default.removeItem(at: file)
-            if let error = error as? FileSystemError { throw TransportError(file: file, error) }
-            throw error
+            // There is no file to remove: it appears when its handle is closed without an error.
+            throw TransportError(file: file, address: url, error)
         }
     }
 
@@ -115,27 +114,22 @@ public struct HTTPTransport: Transport {
         progress: TransferProgress,
         write: (ByteBuffer, Int64) async throws -> Void
     ) async throws {
-        do {
-            let response = try await Self.client.execute(
-                HTTPClientRequest(url: url),
-                timeout: .minutes(10)
-            )
-            guard response.status == .ok else {
-                throw TransportError(
-                    .refused,
-                    message: "\(url) answered \(response.status.code)"
-                )
-            }
-            let size = response.headers.first(name: "content-length").flatMap(Double.init)
-            var offset: Int64 = 0
-            for try await bytes in response.body {
-                try await write(bytes, offset)
-                offset += Int64(bytes.readableBytes)
-                if let size, size > 0 { progress(min(Double(offset) / size, 1)) }
-            }
-        } catch let error where !(error is TransportError) && !(error is FileSystemError) {
-            throw TransportError(address: url, error)
+        let response = try await Self.client.execute(
+            HTTPClientRequest(url: url),
+            timeout: .minutes(10)
+        )
+        guard response.status == .ok else {
+            throw TransportError(.refused, message: "\(url) answered \(response.status.code)")
         }
+        let size = response.headers.first(name: "content-length").flatMap(Double.init)
+        var offset: Int64 = 0
+        for try await bytes in response.body {
+            try await write(bytes, offset)
+            offset += Int64(bytes.readableBytes)
+            if let size, size > 0 { progress(min(Double(offset) / size, 1)) }
+        }
+        // The stream of a cancelled task may end like one that is complete.
+        try Task.checkCancellation()
     }
 
     private func execute(
@@ -146,7 +140,7 @@ public struct HTTPTransport: Transport {
         do {
             let response = try await client.execute(
                 message,
-                timeout: .milliseconds(Int64(timeout * 1000))
+                timeout: .milliseconds(Self.milliseconds(timeout))
             )
             let body = try await response.body.collect(upTo: Self.largestBody)
             var headers: [String: String] = [:]
@@ -156,11 +150,16 @@ public struct HTTPTransport: Transport {
                 headers: headers,
                 body: Data(body.readableBytesView)
             )
-        } catch let error as FileSystemError {
+        } catch let error as FileSystemError where !Task.isCancelled {
             throw error
         } catch {
             throw TransportError(address: message.url, error)
         }
+    }
+
+    /// Whole milliseconds, where infinity and what comes close to it are thirty years.
+    private static func milliseconds(_ seconds: Double) -> Int64 {
+        seconds < 1e9 ? Int64(max(seconds, 0) * 1000) : 1_000_000_000_000
     }
 
     /// A minute, and more for what 100 kB a second would take.

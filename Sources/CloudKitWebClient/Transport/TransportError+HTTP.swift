@@ -5,14 +5,27 @@ import NIOFileSystem
 import NIOPosix
 
 extension TransportError {
+    /// Puts what ended the transfer of a file into the client's terms.
+    init(file: URL, address url: String, _ error: any Error) {
+        switch error {
+        case let error as TransportError: self = error
+        case let error as FileSystemError where !Task.isCancelled: self.init(file: file, error)
+        default: self.init(address: url, error)
+        }
+    }
+
     /// Puts what the HTTP client reports into the client's terms.
+    ///
+    /// Whatever ends the request of a cancelled task was brought about by the cancellation, which
+    /// reaches files, streams and connections each in its own way.
     init(address url: String, _ error: any Error) {
         let address = URLComponents(string: url).map { parts in
             "\(parts.scheme ?? "http")://\(parts.host ?? "?")" + (parts.port.map { ":\($0)" } ?? "")
         }
         let server = address ?? url
         switch error {
-        case is CancellationError, HTTPClientError.cancelled as HTTPClientError:
+        case _ where Task.isCancelled, is CancellationError,
+            HTTPClientError.cancelled as HTTPClientError:
             self.init(.cancelled, message: "The request to \(server) was cancelled", cause: error)
         case is NIOConnectionError, is SocketAddressError:
             self = .noServer(at: server, error)

@@ -22,14 +22,7 @@ final class Inbox: CKSyncEngineDelegate {
             stateSerialization: nil,
             delegate: self
         )
-        let engine =
-            environment.map {
-                CKSyncEngine(
-                    configuration,
-                    service: DatabaseSyncService(database),
-                    environment: $0
-                )
-            } ?? CKSyncEngine(configuration)
+        let engine = CKSyncEngine(configuration, environment: environment ?? .live)
         contents.withLock { $0.engine = engine }
     }
 

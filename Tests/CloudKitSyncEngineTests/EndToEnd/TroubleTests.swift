@@ -3,6 +3,7 @@ import CloudKitTesting
 import CloudKitWebClient
 import Foundation
 import Support
+import Synchronization
 import Testing
 
 @Suite("An engine and a server in trouble")
@@ -121,6 +122,113 @@ struct TroubleTests {
             #expect(phone.list == Self.names(450))
             #expect(phone.story.filter { $0 == "willFetchRecordZoneChanges" }.count == 1)
             #expect(phone.story.filter { $0 == "didFetchRecordZoneChanges" }.count == 1)
+        }
+    }
+
+    @Test(
+        "An answer to a sending that cannot be read drops nothing, whether it was carried out or not",
+        arguments: CloudFixture.allCases,
+        ["<html>Sign in to the hotel</html>", "{}", #"{"records":[]}"#, #"{"records":[{"x":1}]}"#]
+    )
+    func unreadableSending(_ fixture: CloudFixture, _ text: String) async throws {
+        try await fixture.run { cloud in
+            let ada = try await cloud.addUser()
+            let left = Mutex(2)
+            let container = try await cloud.device(of: ada) { base in
+                ScriptedTransport { request, _ in
+                    guard request.isAbout("records/modify") else { return nil }
+                    let number = left.withLock { left in
+                        left -= 1
+                        return left
+                    }
+                    guard number >= 0 else { return nil }
+                    // The first one does not reach the service, the second one does.
+                    if number == 0 { _ = try await base.send(request) }
+                    return .ok(text)
+                }.over(base)
+            }
+            let phone = Contacts(container.privateCloudDatabase)
+            phone.save(["1": "Ann", "2": "Ben"])
+            for _ in 1...2 {
+                let error = try await #require(throws: CKError.self) {
+                    try await phone.engine.sendChanges()
+                }
+                let item = error.partialErrorsByItemID?[phone.recordID("1")] as? CKError
+                #expect(item?.code == .serverResponseLost)
+                #expect(item?.localizedDescription.contains("200") == true)
+                #expect(phone.engine.state.pendingRecordZoneChanges.count == 2)
+            }
+            // What had arrived is met as the server's own version.
+            _ = try await insist { try await phone.engine.sendChanges() }
+            #expect(phone.engine.state.pendingRecordZoneChanges.isEmpty)
+            let laptop = Contacts(try await cloud.database(of: ada))
+            try await laptop.engine.fetchChanges()
+            #expect(laptop.list == ["1": "Ann", "2": "Ben"])
+            #expect(phone.list == laptop.list)
+        }
+    }
+
+    @Test(
+        "An answer to a fetch that cannot be read loses nothing: the next fetch brings it all",
+        arguments: CloudFixture.allCases,
+        ["changes/database", "changes/zone"]
+    )
+    func unreadableFetch(_ fixture: CloudFixture, _ path: String) async throws {
+        try await fixture.run { cloud in
+            let ada = try await cloud.addUser()
+            let laptop = Contacts(try await cloud.database(of: ada))
+            laptop.save(Self.names(3))
+            try await laptop.engine.sendChanges()
+            let texts = Mutex(["<html>", "{}", #"{"zones":[{"zoneID":3}]}"#, #"{"zones":[]}"#])
+            let container = try await cloud.device(of: ada) {
+                ScriptedTransport { request, _ in
+                    guard request.isAbout(path) else { return nil }
+                    return texts.withLock { $0.isEmpty ? nil : .ok($0.removeFirst()) }
+                }.over($0)
+            }
+            let phone = Contacts(container.privateCloudDatabase)
+            let errors = try await insist { try await phone.engine.fetchChanges() }
+            #expect(errors.count == 4)
+            for error in errors {
+                #expect(error.code == .serverResponseLost, "\(error)")
+            }
+            #expect(phone.list == Self.names(3))
+        }
+    }
+
+    @Test("An engine that answers itself tries again after a wait what could not be read")
+    func unreadableByItself() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let ada = try await cloud.addUser()
+            let left = Mutex(3)
+            let way = ScriptedTransport { request, _ in
+                guard request.isAbout("records/modify") else { return nil }
+                return left.withLock { left in
+                    left -= 1
+                    return left >= 0 ? .ok("<html>") : nil
+                }
+            }
+            let container = try await cloud.device(of: ada, transport: way.over)
+            let clock = VirtualClock()
+            let environment = SyncEngineEnvironment(clock: clock, chance: { 0 }, log: { _ in })
+            let phone = Contacts(
+                container.privateCloudDatabase,
+                isAutomatic: true,
+                service: DatabaseSyncService(
+                    container.privateCloudDatabase,
+                    environment: environment
+                ),
+                environment: environment
+            )
+            phone.save(["1": "Ann"])
+            while !phone.engine.state.pendingRecordZoneChanges.isEmpty {
+                if let time = clock.next { clock.advance(to: time) }
+                await Task.yield()
+            }
+            #expect(way.requests(about: "records/modify").count == 4)
+            // Half a second, one, two: the waits without their chance.
+            #expect(clock.now.time >= .seconds(3.5))
+            phone.dropEngine()
         }
     }
 

@@ -140,9 +140,12 @@ struct ErrorCodeTests {
     }
 
     @Test(
-        "An answer of something else is serviceUnavailable or internalError by its status",
+        "An answer of something else is named, and its code says by its status what to try again",
         arguments: CloudFixture.allCases,
-        [(502, CKError.Code.serviceUnavailable), (200, .internalError), (302, .internalError)]
+        [
+            (502, CKError.Code.serviceUnavailable), (200, .serverResponseLost),
+            (302, .networkFailure), (404, .networkFailure), (429, .requestRateLimited),
+        ]
     )
     func foreign(fixture: CloudFixture, answer: (status: Int, native: CKError.Code)) async throws {
         try await fixture.run { cloud in
@@ -150,7 +153,29 @@ struct ErrorCodeTests {
                 request.isAbout("records/lookup")
                     ? .refusal(answer.status, "<html>hello</html>") : nil
             }
-            await expectCKError(answer.native) { try await database.record(for: recordID) }
+            let error = await expectCKError(answer.native) {
+                try await database.record(for: recordID)
+            }
+            let text = error?.localizedDescription ?? ""
+            #expect(text.contains("<html>hello</html>") && text.contains("\(answer.status)"))
+        }
+    }
+
+    @Test(
+        "An answer that cannot be read is serverResponseLost, and says where it goes wrong",
+        arguments: CloudFixture.allCases
+    )
+    func unreadable200(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let database = try await database(cloud) { request, _ in
+                request.isAbout("records/lookup")
+                    ? .ok(#"{"records":[{"recordName":7,"recordType":"Note"}]}"#) : nil
+            }
+            let error = await expectCKError(.serverResponseLost) {
+                try await database.record(for: recordID)
+            }
+            #expect(error?.localizedDescription.contains("recordName") == true)
+            #expect(error?.userInfo[NSUnderlyingErrorKey] is WebClientError)
         }
     }
 

@@ -36,3 +36,15 @@ func snippet2Intesting() async throws {
     let mine = try await cloud.device(of: ada, container: "iCloud.test.\(UUID().uuidString)")
     try await mine.privateCloudDatabase.save(CKRecordZone(zoneName: "Notes"))
 }
+
+func snippet3Intesting() async throws {
+    let cloud = try await TestCloud(
+        configuration: ServiceConfiguration(
+            userQuotaBytes: 1_000_000,
+            requestRate: RequestRate(burst: 100, perSecond: 10)
+        )
+    )
+    let ada = try await cloud.addUser("Ada")
+    let phone = try await cloud.device(of: ada)
+    try await phone.privateCloudDatabase.save(CKRecord(recordType: "Note"))
+}

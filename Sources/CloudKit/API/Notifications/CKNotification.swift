@@ -58,14 +58,22 @@ open class CKNotification: NSObject, @unchecked Sendable {
     }
 }
 
-// An initialiser of a class cannot return a subclass; one of a protocol's extension can. The
-// constraint leaves it to notifications alone.
-extension CustomStringConvertible where Self: CKNotification {
+extension CKNotification {
     /// Reads what the service pushed, into the subclass that it tells of.
     ///
     /// Returns nil for what is not CloudKit's, and for what tells of something else when it is
     /// called on a subclass.
-    public init?(fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]) {
+    public convenience init?(
+        fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]
+    ) {
+        self.init(pushed: notificationDictionary)
+    }
+}
+
+// An initialiser of a class cannot return a subclass by itself; one of a protocol's extension can,
+// and what delegates to it returns the same. The constraint leaves it to notifications alone.
+extension CustomStringConvertible where Self: CKNotification {
+    init?(pushed notificationDictionary: [AnyHashable: Any]) {
         guard let payload = NotificationPayload(notificationDictionary) else { return nil }
         let notification: CKNotification =
             switch payload.kind {

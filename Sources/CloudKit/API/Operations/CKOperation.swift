@@ -1,3 +1,4 @@
+import CloudKitWebClient
 public import Foundation
 
 /// A piece of work with CloudKit, to be added to a database, a container or any operation queue.
@@ -119,13 +120,18 @@ open class CKOperation: Operation, @unchecked Sendable {
         let cancelled = CKError(.operationCancelled, message: "The operation was cancelled")
         guard !isCancelled else { return cancelled }
         do throws(CKError) {
-            try await within(effectiveSettings.deadline) { () async throws(CKError) in
+            try await within(effectiveSettings.deadline, on: clock) { () async throws(CKError) in
                 try await self.perform()
             }
             return nil
         } catch {
             return isCancelled ? cancelled : error
         }
+    }
+
+    /// The time by which the container's client waits.
+    private var clock: any Clock<Duration> {
+        (try? effectiveSettings.container?.connection.client.clock) ?? ContinuousClock()
     }
 
     private func end() {

@@ -38,10 +38,18 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
     /// Where the configuration asks for automatic syncing, the engine fetches what changed and
     /// sends what is pending.
     public convenience init(_ configuration: CKSyncEngine.Configuration) {
+        self.init(configuration, environment: .live)
+    }
+
+    /// Makes an engine in an environment that a test may govern.
+    package convenience init(
+        _ configuration: CKSyncEngine.Configuration,
+        environment: SyncEngineEnvironment
+    ) {
         self.init(
             configuration,
-            service: DatabaseSyncService(configuration.database),
-            environment: .live
+            service: DatabaseSyncService(configuration.database, environment: environment),
+            environment: environment
         )
     }
 

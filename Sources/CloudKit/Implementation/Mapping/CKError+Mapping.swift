@@ -36,11 +36,7 @@ extension CKError {
         case .transport(let failure):
             self.init(Self.code(failure.code), message: failure.message, cause: failure)
         case .unexpectedAnswer(let status, _):
-            self.init(
-                status >= 500 ? .serviceUnavailable : .internalError,
-                message: error.description,
-                cause: error
-            )
+            self.init(Self.code(ofAnswer: status), message: error.description, cause: error)
         case .unwritable: self.init(.invalidArguments, message: error.description, cause: error)
         }
     }
@@ -53,6 +49,19 @@ extension CKError {
             retryAfter: error.retryAfter,
             cause: error
         )
+    }
+
+    /// The native code of an answer that is not of the service's making, by its HTTP status.
+    ///
+    /// All of them pass: what answered was something on the way, such as a proxy, or the service
+    /// in the middle of a change, and nobody knows what became of the request.
+    private static func code(ofAnswer status: Int) -> CKError.Code {
+        switch status {
+        case 200..<300: .serverResponseLost
+        case 429: .requestRateLimited
+        case 500...: .serviceUnavailable
+        default: .networkFailure
+        }
     }
 
     private static func message(_ code: ServerErrorCode, _ reason: String?) -> String {

@@ -42,7 +42,8 @@ extension Dictionary where Value: Sendable {
         case .failure(let error as CKError): throw error
         case .failure(let error):
             throw CKError(.internalError, message: "\(error)", cause: error)
-        case nil: throw CKError(.internalError, message: "The server did not answer for \(key)")
+        case nil:
+            throw CKError(.serverResponseLost, message: "The server did not answer for \(key)")
         }
     }
 }

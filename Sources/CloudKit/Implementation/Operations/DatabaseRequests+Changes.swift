@@ -88,11 +88,18 @@ extension DatabaseRequests {
             )
         }
         guard let answer = response.zones.first else {
-            throw CKError(.internalError, message: "The server sent no changes of zone \(zoneID)")
+            throw CKError(
+                .serverResponseLost,
+                message: "The server sent no changes of zone \(zoneID)"
+            )
         }
         switch answer {
         case .failure(let error): return .failure(CKError(error))
-        case .success(let changes): return .success(await context.page(changes, home: zoneID))
+        case .success(let changes):
+            let page = await context.page(changes, home: zoneID)
+            // The page's token would pass over records whose files did not come.
+            try throwIfCancelled(among: page.changed.map(\.result.error))
+            return .success(page)
         }
     }
 

@@ -80,7 +80,7 @@ extension DatabaseRequests {
     private func expect(_ answers: Int, _ items: Int) throws(CKError) {
         guard answers == items else {
             throw CKError(
-                .internalError,
+                .serverResponseLost,
                 message: "The server sent \(answers) answers for \(items) zones"
             )
         }

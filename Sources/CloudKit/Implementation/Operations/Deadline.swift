@@ -1,13 +1,15 @@
 import Foundation
 
-/// Does something for at most some seconds; nil for as long as it takes.
+/// Does something for at most some seconds of a clock; nil for as long as it takes.
 ///
 /// - Throws: What `body` throws, and `CKError.networkFailure` when the time is over.
 func within(
     _ seconds: TimeInterval?,
+    on clock: any Clock<Duration>,
     _ body: @escaping @Sendable () async throws(CKError) -> Void
 ) async throws(CKError) {
-    guard let seconds else { return try await body() }
+    // What is longer than anybody waits is no limit; a duration cannot hold infinity.
+    guard let seconds, seconds < 1e9 else { return try await body() }
     let result = await withTaskGroup(of: Result<Void, CKError>?.self) { group in
         group.addTask {
             do throws(CKError) {
@@ -19,7 +21,7 @@ func within(
         }
         group.addTask {
             do {
-                try await Task.sleep(for: .seconds(seconds))
+                try await clock.sleep(for: .seconds(max(seconds, 0)))
                 return Result.failure(
                     CKError(
                         .networkFailure,

@@ -24,7 +24,9 @@ extension DatabaseSyncService {
     package func pushes() -> AsyncStream<Void> {
         AsyncStream { continuation in
             // The end of the stream cancels the task.
-            let courier = Task { @concurrent in await follow(continuation) }
+            let courier = Task(executorPreference: environment.executor) { @concurrent in
+                await follow(continuation)
+            }
             continuation.onTermination = { _ in courier.cancel() }
         }
     }
@@ -48,7 +50,7 @@ extension DatabaseSyncService {
 
     /// Waits at the courier for one push after the other, until cancelled.
     private func follow(_ continuation: AsyncStream<Void>.Continuation) async {
-        var failures = 0
+        var backoff = Backoff()
         // The same place after every interruption; engines of one process do not share it.
         let name = UUID().uuidString
         while !Task.isCancelled {
@@ -59,16 +61,26 @@ extension DatabaseSyncService {
                 continuation.yield()
                 while true {
                     let push = try await client.nextNotification(at: place)
-                    failures = 0
+                    backoff.reset()
                     if push != nil { continuation.yield() }
                 }
             } catch {
-                failures += 1
-                // A minute at most: a connection that is back is noticed soon enough.
-                let seconds = min(1 << min(failures - 1, 6), 60)
-                try? await Task.sleep(for: .seconds(seconds))
+                // A service that is busy says when to come back.
+                let asked = (error as? WebClientError).flatMap { CKError($0).retryAfterSeconds }
+                let wait = max(
+                    backoff.next(reconnection, chance: environment.chance()),
+                    .seconds(min(asked ?? 0, 86_400))
+                )
+                try? await environment.sleep(environment.now() + wait)
             }
         }
+    }
+
+    /// A minute at most: a connection that is back is noticed soon enough.
+    private var reconnection: SyncEngineTiming {
+        var timing = environment.timing
+        timing.longestRetry = min(timing.longestRetry, .seconds(60))
+        return timing
     }
 
     /// An observer of the notification centre, to be removed from any thread.

@@ -6,8 +6,11 @@ package struct DatabaseSyncService: SyncEngineService {
     private(set) var requests: DatabaseRequests
     /// What the database's own configuration sets.
     private let settings: OperationSettings
+    /// Where the service waits between attempts to listen.
+    let environment: SyncEngineEnvironment
 
-    package init(_ database: CKDatabase) {
+    package init(_ database: CKDatabase, environment: SyncEngineEnvironment = .live) {
+        self.environment = environment
         settings = database.settings
         requests = database.requests
         // The engine repeats by itself what found no server, and says so between the attempts.
