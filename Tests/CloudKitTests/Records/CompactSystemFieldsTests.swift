@@ -1,31 +1,32 @@
-import Foundation
+import CloudKit
 import Testing
-
-@testable import CloudKit
 
 @Suite("System fields in a few bytes")
 struct CompactSystemFieldsTests {
-    private let record = {
+    private let record: CKRecord
+
+    /// A record as the server gave it, by way of an archive.
+    init() throws {
         let zoneID = CKRecordZone.ID(zoneName: "Notes", ownerName: "_ada")
-        var system = SystemFields(
-            recordType: "Note",
-            recordID: CKRecord.ID(recordName: "näme", zoneID: zoneID)
-        )
-        system.changeTag = "a7"
-        system.creationDate = Date(timeIntervalSince1970: 1_700_000_000.123)
-        system.modificationDate = Date(timeIntervalSince1970: 1_710_000_000.5)
-        system.creator = CKRecord.ID(recordName: "_ada")
-        system.modifier = CKRecord.ID(recordName: "_ben")
-        system.parent = CKRecord.Reference(
-            recordID: CKRecord.ID(recordName: "p", zoneID: zoneID),
-            action: .none
-        )
-        system.share = CKRecord.Reference(
-            recordID: CKRecord.ID(recordName: "s", zoneID: zoneID),
-            action: .none
-        )
-        return CKRecord(system: system)
-    }()
+        func reference(_ name: String) -> CKRecord.Reference {
+            let recordID = CKRecord.ID(recordName: name, zoneID: zoneID)
+            return CKRecord.Reference(recordID: recordID, action: .none)
+        }
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        archiver.encode("Note" as NSString, forKey: "RecordType")
+        archiver.encode(CKRecord.ID(recordName: "näme", zoneID: zoneID), forKey: "RecordID")
+        archiver.encode("a7" as NSString, forKey: "ETag")
+        archiver.encode(NSDate(timeIntervalSince1970: 1_700_000_000.123), forKey: "RecordCtime")
+        archiver.encode(NSDate(timeIntervalSince1970: 1_710_000_000.5), forKey: "RecordMtime")
+        archiver.encode(CKRecord.ID(recordName: "_ada"), forKey: "CreatorUserRecordID")
+        archiver.encode(CKRecord.ID(recordName: "_ben"), forKey: "LastModifiedUserRecordID")
+        archiver.encode(reference("p"), forKey: "ParentReference")
+        archiver.encode(reference("s"), forKey: "ShareReference")
+        archiver.finishEncoding()
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+        unarchiver.requiresSecureCoding = true
+        record = try #require(CKRecord(coder: unarchiver))
+    }
 
     @Test("Everything but the values comes back")
     func whole() throws {
@@ -34,6 +35,7 @@ struct CompactSystemFieldsTests {
         #expect(read.recordType == "Note")
         #expect(read.recordID == record.recordID)
         #expect(read.recordChangeTag == "a7")
+        #expect(read.creationDate != nil && read.share != nil)
         #expect(read.creationDate == record.creationDate)
         #expect(read.modificationDate == record.modificationDate)
         #expect(read.creatorUserRecordID == record.creatorUserRecordID)
