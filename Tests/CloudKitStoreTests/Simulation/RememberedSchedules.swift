@@ -43,7 +43,7 @@ struct RememberedSchedules {
                 (0, .edit(.count)), (0, .sync(faults: [])),
             ]
         )
-        let outcome = await StoreSimulation.run(plan)
+        let outcome = await StoreSimulation.run(plan, checksSums: true)
         #expect(outcome.problems.isEmpty)
     }
 

@@ -34,6 +34,8 @@ struct SimulationModel {
     private var referring: Set<String> = []
     private var rows: Set<String> = []
     private var zoneWasLost = false
+    /// Whether sums are checked although the zone was lost.
+    var checksSums = false
 
     // MARK: What users do
 
@@ -150,7 +152,8 @@ struct SimulationModel {
                     isFree: isFree
                 )
             }
-            if let fields, !isFree { problems += sums(row, fields) }
+            // Devices that were out of step when their zone went have no version in common.
+            if let fields, !isFree, !zoneWasLost || checksSums { problems += sums(row, fields) }
         }
         return problems
     }
@@ -167,7 +170,7 @@ struct SimulationModel {
         let devices = Set(edits.map(\.device))
         for edit in edits where !edit.isSuperseded && edit.value != value {
             // No value is nothing to keep of a row that is gone.
-            if value == nil, edit.value.isNull { continue }
+            if value == nil || zoneWasLost, edit.value.isNull { continue }
             if !journal.contains(edit.value) {
                 problems.append("I2: \(edit.device)'s \(field) \(edit.value) of \(row) is nowhere")
             } else if !isFree, devices.count == 1 {

@@ -32,11 +32,22 @@ actor StoreSimulation {
     }
 
     /// Runs a schedule.
-    static func run(_ plan: SimulationPlan, defect: StoreDefect? = nil) async -> Outcome {
-        await StoreSimulation(plan, defect: defect).run()
+    ///
+    /// - Parameters:
+    ///   - plan: The schedule.
+    ///   - defect: A mistake that is put into the store.
+    ///   - checksSums: Whether counters have their sums although the zone was lost.
+    /// - Returns: What is wrong, and what happened.
+    static func run(
+        _ plan: SimulationPlan,
+        defect: StoreDefect? = nil,
+        checksSums: Bool = false
+    ) async -> Outcome {
+        await StoreSimulation(plan, defect: defect).run(checksSums: checksSums)
     }
 
-    private func run() async -> Outcome {
+    private func run(checksSums: Bool) async -> Outcome {
+        model.checksSums = checksSums
         let clock = VirtualClock(startingAt: SimulatedWorld.beginning)
         do {
             let cloud = try await TestCloud(
