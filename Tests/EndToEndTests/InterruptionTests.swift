@@ -74,8 +74,10 @@ struct InterruptionTests {
         client.clock = clock
         let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
         operation.configuration.timeoutIntervalForResource = 3600
-        let database = CKContainer(client: client).privateCloudDatabase
-        let error = await outcome(of: operation, on: database)
+        // A database does not keep its container, whose client has the clock.
+        let container = CKContainer(client: client)
+        let error = await outcome(of: operation, on: container.privateCloudDatabase)
+        withExtendedLifetime(container) {}
         #expect(error?.code == .networkFailure)
         #expect(error?.localizedDescription.contains("timeoutIntervalForResource") ?? false)
         #expect(clock.waits.withLock { $0 } == [.seconds(3600)])
