@@ -59,6 +59,7 @@ public struct TestCloud: Sendable {
             opensContainers: opensContainers,
             clock: clock,
             faults: faults,
+            configuration: configuration,
             randomness: SystemRandomness()
         )
     }
@@ -70,6 +71,7 @@ public struct TestCloud: Sendable {
         opensContainers: Bool = false,
         clock: VirtualClock? = nil,
         faults: FaultPlan? = nil,
+        configuration: ServiceConfiguration = ServiceConfiguration(),
         randomness: any ServiceRandomness
     ) async throws {
         self.containerIdentifier = containerIdentifier
