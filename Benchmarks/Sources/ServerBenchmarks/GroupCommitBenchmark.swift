@@ -10,7 +10,7 @@ extension Benchmark {
     /// storage that writes each in a transaction of its own.
     ///
     /// Both answer in the process, so that only the storage differs: JSON, credentials and rules are
-    /// the same on both sides. The detail tells how long a sync of the same file system takes.
+    /// the same on both sides.
     static func groupCommit(in directory: URL) -> Benchmark {
         Benchmark(name: "group-commit-64", bar: .atLeast(5)) { rounds in
             let group = try await WritingClients(
@@ -21,10 +21,17 @@ extension Benchmark {
                 directory.appendingPathComponent("single"),
                 writesPerCommit: 1
             )
-            var figure = try await rounds.compare(
+            return try await rounds.compare(
                 group.work("64 writes at once"),
                 with: single.work("one transaction each")
             ).rateFigure
+        }.tellingSyncTime(in: directory)
+    }
+
+    /// Tells beside a figure of durable writes how long a sync of the same file system takes.
+    func tellingSyncTime(in directory: URL) -> Benchmark {
+        Benchmark(name: name, bar: bar) { [measure] rounds in
+            var figure = try await measure(rounds)
             let sync = try SyncTime.median(in: directory)
             figure.detail += "; fdatasync p50 \(sync) µs on the same file system"
             return figure

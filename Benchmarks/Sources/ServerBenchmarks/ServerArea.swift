@@ -18,7 +18,7 @@ extension Area {
                 .atLeast(0.5),
                 subject: try await bench.modify(),
                 floor: try await bench.rawInserts()
-            ),
+            ).tellingSyncTime(in: bench.directory),
             .rate(
                 "lookup",
                 .atLeast(0.5),

@@ -169,6 +169,19 @@ extension StoreDelegate {
         try await finishFetch("", database)
     }
 
+    /// Confirms by another fetch, which no event may wait for.
+    func confirmZoneLater(_ engine: CKSyncEngine) {
+        guard let suspect = state.withLock({ exchange(&$0.suspect, with: nil) }) else { return }
+        Task { [weak self] in
+            do {
+                try await engine.fetchChanges()
+                try await self?.confirmZone(suspect, engine.database)
+            } catch {
+                self?.state.withLock { $0.suspect = suspect }
+            }
+        }
+    }
+
     /// Those of some records that the server does not have.
     func missing(
         _ names: [String],

@@ -137,7 +137,10 @@ final class StoreDelegate: CKSyncEngineDelegate {
         case .willFetchChanges:
             progress(SyncProgress(direction: .receiving))
             configuration.onEvent(.started)
-        case .didFetchChanges, .didSendChanges: progress(nil)
+        case .didFetchChanges:
+            progress(nil)
+            if configuration.syncsAutomatically { confirmZoneLater(engine) }
+        case .didSendChanges: progress(nil)
         case .willSendChanges:
             progress(SyncProgress(direction: .sending))
             configuration.onEvent(.started)

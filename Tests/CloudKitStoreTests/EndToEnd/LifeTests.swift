@@ -211,6 +211,21 @@ struct LifeTests {
         }
     }
 
+    @Test("A store that syncs by itself notices that its zone was made again")
+    func automaticZone() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let phone = try await Device(cloud, user, configuration: CloudStore.Configuration())
+            try await phone.run("INSERT INTO note (id, title) VALUES ('a', 'A')")
+            try await phone.wait("SELECT count(*) FROM cloudkit_outbox", for: 0)
+            await phone.store.stop()
+            _ = try await phone.cloud.deleteRecordZone(withID: Device.zoneID)
+            try await phone.cloud.save(CKRecordZone(zoneID: Device.zoneID))
+            try await phone.store.start()
+            try await phone.wait("SELECT count(*) FROM note", for: 0)
+        }
+    }
+
     @Test("The stream of changes names the rows that others changed")
     func changes() async throws {
         try await withTwoDevices { phone, laptop, _ in

@@ -79,7 +79,7 @@ final class SimulatedDevice {
             tables: SimulatedApp.tables(isNew: isNew),
             configuration: configuration
         )
-        database.add(transactionObserver: CommitWatch(way), extent: .databaseLifetime)
+        way.watchFile()
         // The engine starts with the next sync, so that nothing happens between the steps.
         return (store, container, way)
     }

@@ -33,6 +33,8 @@ final class SimulatedWay: Transport {
     private let trace: SimulationTrace
     private let batchLimit: Int
     private let state = Mutex(State())
+    /// Watches the file for as long as the way is there.
+    private let watch = Mutex<CommitWatch?>(nil)
 
     /// The most requests of one sync; more would be a loop that does not end.
     private static let requestLimit = 400
@@ -51,6 +53,13 @@ final class SimulatedWay: Transport {
         self.database = database
         self.trace = trace
         self.batchLimit = batchLimit
+    }
+
+    /// Begins to see the transactions of the file.
+    func watchFile() {
+        let watch = CommitWatch(self)
+        database.add(transactionObserver: watch, extent: .observerLifetime)
+        self.watch.withLock { $0 = watch }
     }
 
     // MARK: Steps
@@ -286,8 +295,8 @@ final class SimulatedWay: Transport {
 }
 
 /// Tells a way of the transactions of its file.
-final class CommitWatch: TransactionObserver {
-    private let way: SimulatedWay
+final class CommitWatch: TransactionObserver, Sendable {
+    private weak let way: SimulatedWay?
 
     init(_ way: SimulatedWay) {
         self.way = way
@@ -296,7 +305,7 @@ final class CommitWatch: TransactionObserver {
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
     func databaseDidChange(with event: DatabaseEvent) {}
     func databaseDidRollback(_ database: Database) {}
-    func databaseDidCommit(_ database: Database) { way.committed(database) }
+    func databaseDidCommit(_ database: Database) { way?.committed(database) }
 }
 
 /// What a schedule did, line by line.
