@@ -15,7 +15,8 @@ public final class WebCredentials: Sendable {
 
     private let currentWebAuthToken: Mutex<String?>
     private let signIns = Mutex(0)
-    private let renewal: Mutex<@Sendable (String?) -> Void>
+    // Not in a mutex: each access would wrap the closure once more, and calls would sink ever deeper.
+    private let renewed: @Sendable (String?) -> Void
 
     /// Makes credentials; without a web auth token only the public database can be read.
     ///
@@ -32,7 +33,7 @@ public final class WebCredentials: Sendable {
         self.apiToken = apiToken
         serverKey = nil
         currentWebAuthToken = Mutex(webAuthToken)
-        renewal = Mutex(renewed)
+        self.renewed = renewed
     }
 
     /// Makes credentials of a server, which reach the public database as the key's owner.
@@ -40,7 +41,7 @@ public final class WebCredentials: Sendable {
         apiToken = ""
         self.serverKey = serverKey
         currentWebAuthToken = Mutex(nil)
-        renewal = Mutex { _ in }
+        renewed = { _ in }
     }
 
     /// The token of the signed-in user, as last answered by the service; nil without one.
@@ -58,14 +59,14 @@ public final class WebCredentials: Sendable {
             current = token
             return true
         }
-        if isNew { renewal.withLock { $0 }(token) }
+        if isNew { renewed(token) }
     }
 
     /// Signs a user in, with a token that the service's sign-in page gave, or out, with nil.
     public func signIn(webAuthToken: String?) {
         currentWebAuthToken.withLock { $0 = webAuthToken }
         signIns.withLock { $0 += 1 }
-        renewal.withLock { $0 }(webAuthToken)
+        renewed(webAuthToken)
     }
 
     /// The header fields that sign a request; none with tokens.
