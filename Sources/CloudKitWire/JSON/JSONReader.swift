@@ -122,14 +122,19 @@ struct JSONReader {
     mutating func string() throws(GaveUp) -> String {
         try expect("\"")
         let start = place
+        var allBits: UInt8 = 0
         while place < bytes.count {
             let byte = bytes[place]
             if byte == UInt8(ascii: "\"") {
                 defer { place += 1 }
-                return try text(bytes[start..<place])
+                let contents = bytes[start..<place]
+                // What is ASCII need not be looked at again.
+                return allBits < 0x80
+                    ? String(decoding: contents, as: UTF8.self) : try text(contents)
             }
             if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
             guard byte >= 0x20 else { throw GaveUp() }
+            allBits |= byte
             place += 1
         }
         throw GaveUp()
