@@ -43,7 +43,7 @@ extension SQLiteConnection {
                 values.append(entry.key.databaseValue)
                 values.append(entry.record.rawValue.databaseValue)
             }
-            try run(Self.inserts[count] ?? "", StatementArguments(values))
+            try run(Self.inserts[count] ?? "", StatementArguments(values: values))
             rest = rest.dropFirst(count)
         }
     }

@@ -52,6 +52,8 @@ public final class SQLiteStorage: Storage {
                 try pool.writeWithoutTransaction { database in
                     let level = durability == .full ? "FULL" : "NORMAL"
                     try database.execute(sql: "PRAGMA synchronous = \(level)")
+                    // What a savepoint would put back is kept in memory, not in a file.
+                    try database.execute(sql: "PRAGMA temp_store = MEMORY")
                 }
                 database = pool
             } else {
