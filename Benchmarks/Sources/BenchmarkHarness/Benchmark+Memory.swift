@@ -1,10 +1,10 @@
 import Foundation
 
 extension Benchmark {
-    /// The process's peak memory during the subject's work, divided by the floor's.
+    /// The memory that the subject's work adds to the process at its peak, divided by the floor's.
     ///
-    /// Each work runs once before it counts, so that what the first run leaves behind is there for
-    /// both.
+    /// Each work runs once before it counts, so that caches are filled for both. What the allocator
+    /// keeps of earlier work is given back first: it would hide what the work itself needs.
     public static func peakMemory(
         _ name: String,
         _ bar: Bar,
@@ -17,23 +17,46 @@ extension Benchmark {
             let floorPeak = try await peak(of: floor)
             let subjectPeak = try await peak(of: subject)
             return Figure(
-                Double(subjectPeak) / Double(floorPeak),
-                detail: "\(subject.name) \(subjectPeak / 1_024) MB, \(floor.name) "
-                    + "\(floorPeak / 1_024) MB in all"
+                Double(subjectPeak.added) / Double(floorPeak.added),
+                detail: "\(subject.name) \(subjectPeak), \(floor.name) \(floorPeak)"
             )
         }
     }
 
-    /// The highest resident size during a work, in kilobytes.
-    private static func peak(of work: Work) async throws -> Int {
+    /// The resident size before a work, and the highest during it.
+    private static func peak(of work: Work) async throws -> Peak {
+        giveBackFreeMemory()
         // 5 resets the peak to the present size (proc(5), clear_refs).
         try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
+        let before = try kilobytes("VmRSS:")
         try await work.body()
+        return Peak(before: before, highest: try kilobytes("VmHWM:"))
+    }
+
+    /// Calls the C library's `malloc_trim`, whose header its Swift module leaves out.
+    private static func giveBackFreeMemory() {
+        typealias Trim = @convention(c) (Int) -> Int32
+        guard let symbol = dlsym(nil, "malloc_trim") else { return }
+        _ = unsafeBitCast(symbol, to: Trim.self)(0)
+    }
+
+    private static func kilobytes(_ field: String) throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
-        let digits = line.filter(\.isNumber)
-        guard let kilobytes = Int(digits) else { throw NoPeak() }
+        let line = status.split(separator: "\n").first { $0.hasPrefix(field) } ?? ""
+        guard let kilobytes = Int(line.filter(\.isNumber)) else { throw NoPeak() }
         return kilobytes
+    }
+}
+
+/// How much memory a work took, in kilobytes.
+private struct Peak: CustomStringConvertible {
+    let before: Int
+    let highest: Int
+
+    var added: Int { highest - before }
+
+    var description: String {
+        "\(Double(added * 10 / 1_024) / 10) MB more than \(before / 1_024) MB"
     }
 }
 

@@ -26,27 +26,43 @@ public struct Runner: Sendable {
 
     /// Measures, reports, and finds the exit status.
     ///
-    /// - Parameter names: The areas to run; none asks for all.
+    /// - Parameter names: The areas to run, or single bars of them by their names in the report;
+    ///   none asks for all.
     /// - Returns: 0 when every bar holds, 1 when one falls short, 2 when an area is asked for that
     ///   does not exist.
     public func run(_ names: [String]) async -> Int32 {
-        let unknown = names.filter { name in !areas.contains { $0.name == name } }
+        let asked = names.map { $0.split(separator: "/", maxSplits: 1).map(String.init) }
+        let unknown = asked.compactMap(\.first)
+            .filter { name in !areas.contains { $0.name == name } }
         guard unknown.isEmpty else {
             let known = areas.map(\.name).joined(separator: ", ")
             explain("There is no area \(unknown.joined(separator: ", ")); there are: \(known).")
             return 2
         }
         var allHold = true
-        for area in areas where names.isEmpty || names.contains(area.name) {
-            allHold = await run(area) && allHold
+        for area in areas {
+            let asked = asked.filter { $0.first == area.name }
+            guard names.isEmpty || !asked.isEmpty else { continue }
+            let bars = asked.contains { $0.count == 1 } ? [] : asked.map { $0[1] }
+            allHold = await run(area, bars: bars) && allHold
         }
         return allHold ? 0 : 1
     }
 
-    private func run(_ area: Area) async -> Bool {
+    /// Runs some bars of an area, or all when none is named.
+    private func run(_ area: Area, bars: [String]) async -> Bool {
         do {
+            let benchmarks = try await area.benchmarks()
+            let unknown = bars.filter { bar in !benchmarks.contains { $0.name == bar } }
+            guard unknown.isEmpty else {
+                let known = benchmarks.map(\.name).joined(separator: ", ")
+                explain(
+                    "\(area.name) has no bar \(unknown.joined(separator: ", ")); it has: \(known)."
+                )
+                return false
+            }
             var allHold = true
-            for benchmark in try await area.benchmarks() {
+            for benchmark in benchmarks where bars.isEmpty || bars.contains(benchmark.name) {
                 allHold = await run(benchmark, of: area) && allHold
             }
             return allHold

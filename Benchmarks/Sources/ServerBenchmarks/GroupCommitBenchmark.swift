@@ -10,7 +10,7 @@ extension Benchmark {
     /// storage that writes each in a transaction of its own.
     ///
     /// Both answer in the process, so that only the storage differs: JSON, credentials and rules are
-    /// the same on both sides.
+    /// the same on both sides. A client sends its next request when the last one was answered.
     static func groupCommit(in directory: URL) -> Benchmark {
         Benchmark(name: "group-commit-64", bar: .atLeast(5)) { rounds in
             let group = try await WritingClients(
@@ -42,11 +42,13 @@ extension Benchmark {
 /// A service with a data file, and 64 clients that write to it.
 private struct WritingClients: Sendable {
     private static let count = 64
+    private static let writesOfEach = 16
     private static let container = "iCloud.bench"
 
     private let service: CloudService
     private let path: String
     private let query: String
+    private let note = NoteBatch(count: 1, zone: WireZoneID.defaultZoneName)
     private let number = Counter()
 
     init(_ directory: URL, writesPerCommit: Int) async throws {
@@ -76,17 +78,18 @@ private struct WritingClients: Sendable {
     }
 
     func work(_ name: String) -> Work {
-        Work(name, units: Double(Self.count)) {
+        Work(name, units: Double(Self.count * Self.writesOfEach)) {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<Self.count { group.addTask { try await write() } }
+                for _ in 0..<Self.count {
+                    group.addTask { for _ in 0..<Self.writesOfEach { try await write() } }
+                }
                 try await group.waitForAll()
             }
         }
     }
 
     private func write() async throws {
-        let operation = RecordOperation(.create, NoteBatch.note("n\(number.next())", 1))
-        let body = try WireJSON.encode(ModifyRecordsRequest(operations: [operation]))
+        let body = note.body(number.next())
         let answer = await service.respond(
             to: ServiceRequest(method: "POST", path: path, query: query, body: body, baseURL: "")
         )

@@ -10,15 +10,15 @@ struct NoteBatch: Sendable {
     private let body: Data
     private let places: [Int]
 
-    init(count: Int) {
+    init(count: Int, zone: String = ServerBench.zone) {
         self.count = count
         let operations = (0..<count).map { index in
             RecordOperation(.create, Self.note("\(Self.placeholder)-\(index)", index))
         }
         let request = ModifyRecordsRequest(
             operations: operations,
-            zoneID: WireZoneID(zoneName: ServerBench.zone),
-            atomic: true
+            zoneID: WireZoneID(zoneName: zone),
+            atomic: count > 1
         )
         guard let body = try? WireJSON.encode(request) else {
             preconditionFailure("A request of strings and numbers can be encoded")

@@ -47,6 +47,19 @@ struct RunnerTests {
         #expect(report.lines == ["one/size 1.00 ≤2.0 holds"])
     }
 
+    @Test("A single bar can be asked for, and one that does not exist is an error that lists the rest")
+    func oneBar() async {
+        let area = Area(name: "one") {
+            ["size", "speed"].map { name in
+                Benchmark(name: name, bar: .atMost(2)) { _ in Figure(1, detail: "measured once") }
+            }
+        }
+        #expect(await run([area], "one/speed") == 0)
+        #expect(report.lines == ["one/speed 1.00 ≤2.0 holds"])
+        #expect(await run([area], "one/weight") == 1)
+        #expect(details.lines.last == "one has no bar weight; it has: size, speed.")
+    }
+
     @Test("An area that does not exist is an error that lists those that do")
     func unknownArea() async {
         #expect(await run([area("one", figure: 1), area("two", figure: 1)], "three", "one") == 2)
