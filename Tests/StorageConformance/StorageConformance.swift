@@ -41,6 +41,8 @@ extension StorageConformance {
                     group.addTask {
                         do {
                             try await storage.write { writer in
+                                // Before it wrote anything, or after that.
+                                if number % 6 == 0 { throw Refused() }
                                 try writer.setSetting("k\(number)", Data([UInt8(number)]))
                                 if number % 3 == 0 { throw Refused() }
                             }

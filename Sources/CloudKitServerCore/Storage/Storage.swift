@@ -17,6 +17,8 @@ public protocol Storage: Sendable {
 
     /// Runs a closure whose changes are kept as a whole or not at all.
     ///
+    /// It may run more than once, each time on a state without what it wrote before.
+    ///
     /// - Throws: What the closure throws, or `StorageError`; then nothing was changed.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Runs the writes that wait in one transaction, so that they share the wait for the disk.
 ///
-/// Each has a savepoint: one that fails is undone alone. None is told of its success before the
-/// transaction is durable.
+/// One that fails is undone alone: the transaction is begun again then, with a savepoint for each, so
+/// that a write may run twice. None is told of its success before the transaction is durable.
 final class GroupCommit: Sendable {
     /// One write that waits.
     private struct Job: Sendable {
@@ -70,6 +70,35 @@ final class GroupCommit: Sendable {
     }
 
     private static func commit(_ group: [Job], _ database: Database) {
+        let errors = runTogether(group, database) ?? runApart(group, database)
+        for (job, error) in zip(group, errors) { job.finish(error) }
+    }
+
+    /// Runs jobs in one transaction without savepoints, which few need, and answers their errors.
+    ///
+    /// - Returns: Nil when one failed and may have written; nothing was done then.
+    private static func runTogether(_ group: [Job], _ database: Database) -> [(any Error)?]? {
+        var errors = [(any Error)?](repeating: nil, count: group.count)
+        do {
+            try database.execute(cached: "BEGIN IMMEDIATE")
+            for (index, job) in group.enumerated() {
+                let changes = database.totalChangesCount
+                do {
+                    try job.run(database)
+                } catch  where !(error is DatabaseError) && database.totalChangesCount == changes {
+                    errors[index] = error
+                }
+            }
+            try database.execute(cached: "COMMIT")
+            return errors
+        } catch {
+            if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
+            return nil
+        }
+    }
+
+    /// Runs jobs in one transaction with a savepoint for each, and answers their errors.
+    private static func runApart(_ group: [Job], _ database: Database) -> [(any Error)?] {
         var errors = [(any Error)?](repeating: nil, count: group.count)
         do {
             try database.execute(cached: "BEGIN IMMEDIATE")
@@ -81,7 +110,7 @@ final class GroupCommit: Sendable {
             if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
             for index in errors.indices { errors[index] = StorageError(error) }
         }
-        for (job, error) in zip(group, errors) { job.finish(error) }
+        return errors
     }
 
     /// Runs one job; answers its error, or throws when the whole transaction is lost.
