@@ -20,7 +20,7 @@ struct BatchLookup {
         hasEdits = try Bool.fetchOne(statement) ?? true
         for (type, records) in Dictionary(grouping: records, by: \.type) {
             guard let table = store.mapping.catalog.table(ofType: type) else { continue }
-            let keys = Set(records.compactMap { RowKey(recordName: $0.name, table) })
+            let keys = Set(records.compactMap(\.key))
             rows[table.name] = try store.rows(Array(keys), table)
         }
     }

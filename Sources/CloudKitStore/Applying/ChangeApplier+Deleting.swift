@@ -18,6 +18,7 @@ extension ChangeApplier {
     }
 
     private mutating func delete(_ record: KnownRecord) throws {
+        try deferForeignKeys()
         guard let key = record.key, let table = catalog[key.table] else {
             return try record.delete(database)
         }
@@ -78,7 +79,12 @@ extension ChangeApplier {
     ) throws {
         guard let key = record.key else { return }
         var known = record
-        known.forgetServer(keeping: base.filter { table.byField[$0.key] == nil })
+        known.forgetServer()
+        known.waiting = nil
+        // Only what no column holds stays of the fields.
+        known.base = FieldCoding.data(
+            base.filter { table.byField[$0.key] == nil && $0.key != RecordStamp.field }
+        )
         try known.save(database)
         try settle(entry, plan, key, base: [:])
     }
@@ -167,18 +173,14 @@ extension ChangeApplier {
 }
 
 extension KnownRecord {
-    /// Forgets all that the server said, but for fields that no column holds.
-    mutating func forgetServer(keeping fields: [String: StoreValue]) {
+    /// Forgets that the server has the record, but neither its fields nor what its row waits for.
+    mutating func forgetServer() {
         tag = nil
         system = nil
         sent = nil
         sentVersion = nil
         sentEntry = nil
-        waiting = nil
         goes = false
         problem = nil
-        var fields = fields
-        fields[RecordStamp.field] = nil
-        base = FieldCoding.data(fields)
     }
 }

@@ -5,12 +5,13 @@ extension ChangeApplier {
     /// Writes rows, parents and children of one batch in any order; those whose parents are not
     /// here wait.
     mutating func place(_ candidates: [Candidate]) throws {
+        guard !candidates.isEmpty else { return }
+        try deferForeignKeys()
         var batch = Dictionary(candidates.map { ($0.known.name, $0) }) { _, last in last }
         try addWaiting(for: Set(batch.keys), to: &batch)
-        var order = batch.values.sorted {
-            (catalog.rank($0.table.name), $0.known.name)
-                < (catalog.rank($1.table.name), $1.known.name)
-        }
+        var order = batch.map { (catalog.rank($0.value.table.name), $0.key) }
+            .sorted { $0 < $1 }
+            .compactMap { batch[$0.1] }
         // A row that waits makes those that need it wait too.
         var hasChanged = true
         while hasChanged {
@@ -163,7 +164,7 @@ extension ChangeApplier {
         let statement = try database.cachedStatement(
             sql: "SELECT 1 FROM \(parent.name.quoted) WHERE \(condition)"
         )
-        return try Row.fetchOne(statement, arguments: StatementArguments(values)) != nil
+        return try Row.fetchOne(statement, arguments: StatementArguments(values: values)) != nil
     }
 
     /// The parent's key, when the foreign key names it.
@@ -206,20 +207,26 @@ extension ChangeApplier {
     }
 
     private mutating func insert(_ candidate: Candidate, _ known: inout KnownRecord) throws {
-        let kind = try rows.write(
-            candidate.fields,
-            candidate.key,
-            candidate.table,
-            over: candidate.existing,
-            files: candidate.files
-        )
+        let kind: RowChange.Kind?
+        if let insertion = candidate.insertion {
+            try rows.insert(insertion, candidate.table)
+            kind = .inserted
+        } else {
+            kind = try rows.write(
+                candidate.fields,
+                candidate.key,
+                candidate.table,
+                over: candidate.existing,
+                files: candidate.files
+            )
+        }
         if let kind { note(kind, candidate.key) }
         known.lacks = try lacksAssets(candidate)
     }
 
     /// Whether bytes that belong to the row did not come with it, because it had to wait.
     private func lacksAssets(_ candidate: Candidate) throws -> Bool {
-        for column in candidate.table.columns where column.download == .withRow {
+        for column in candidate.table.assetColumns where column.download == .withRow {
             guard case .asset? = candidate.fields[column.field],
                 candidate.files[column.field] == nil
             else { continue }
@@ -237,13 +244,12 @@ extension ChangeApplier {
     /// without the reference until the parent comes.
     mutating func retryHidden() throws {
         try retryAside()
-        let hidden = try KnownRecord.fetchAll(
-            database,
-            where: "(problem IS NOT NULL OR waiting IS NOT NULL) AND tbl IS NOT NULL"
-        )
+        // Each condition has an index; one for both would not be used.
+        let hidden = try ["problem IS NOT NULL", "waiting IS NOT NULL AND problem IS NULL"]
+            .flatMap { try KnownRecord.fetchAll(database, where: $0 + " AND tbl IS NOT NULL") }
         try place(try hidden.compactMap { try candidate($0.name) })
         for known in try KnownRecord.fetchAll(database, where: "waiting IS NOT NULL") {
-            guard var candidate = try candidate(known.name) else { continue }
+            guard let candidate = try candidate(known.name) else { continue }
             let nullable = candidate.table.foreignKeys.allSatisfy { foreignKey in
                 foreignKey.columns.contains { name in
                     candidate.table.column(name).map { !$0.isNotNull && !$0.isKey } ?? false

@@ -28,7 +28,12 @@ extension ChangeApplier {
     func acknowledge(_ known: inout KnownRecord, _ entry: inout OutboxEntry?) throws {
         guard let sent = try known.sentFields() else { return }
         if mapping.defect != .keepsOldBase {
-            known.base = FieldCoding.data(try known.baseFields().merging(sent) { _, sent in sent })
+            let base = try known.baseFields().filter { field, _ in
+                // A record that is new on the server has what was sent, whatever was known of one of
+                // before; fields of no column went along.
+                known.system != nil || catalog[known.key?.table ?? ""]?.byField[field] == nil
+            }
+            known.base = FieldCoding.data(base.merging(sent) { _, sent in sent })
         }
         if var pending = entry, !pending.isDeleted,
             pending.version == known.sentEntry || mapping.defect == .acknowledgesTooMuch

@@ -62,7 +62,7 @@ extension ChangeApplier {
             let found = try Row.fetchAll(
                 database,
                 sql: table.sql.selectWhere + condition,
-                arguments: StatementArguments(values)
+                arguments: StatementArguments(values: values)
             )
             for row in found {
                 guard let key = RowStore.key(row, table), key != candidate.key,
@@ -141,7 +141,7 @@ extension ChangeApplier {
             try database.execute(
                 sql: "UPDATE \(name.quoted) SET \(set.joined(separator: ", ")) "
                     + "WHERE \(set.joined(separator: " AND "))",
-                arguments: StatementArguments(parts + old)
+                arguments: StatementArguments(values: parts + old)
             )
         }
     }

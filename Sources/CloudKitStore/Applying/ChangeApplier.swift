@@ -8,14 +8,34 @@ import GRDB
 /// stops the rest.
 struct ChangeApplier {
     /// A record on its way to being a row.
-    struct Candidate {
+    final class Candidate {
         var known: KnownRecord
-        var table: TableSchema
-        var key: RowKey
-        var existing: Row?
+        let table: TableSchema
+        let key: RowKey
+        let existing: Row?
         /// The row as it is to be.
         var fields: [String: StoreValue]
-        var files: [String: URL] = [:]
+        /// The same as values to insert, where that was prepared.
+        let insertion: StatementArguments?
+        let files: [String: URL]
+
+        init(
+            known: KnownRecord,
+            table: TableSchema,
+            key: RowKey,
+            existing: Row?,
+            fields: [String: StoreValue],
+            insertion: StatementArguments? = nil,
+            files: [String: URL] = [:]
+        ) {
+            self.known = known
+            self.table = table
+            self.key = key
+            self.existing = existing
+            self.fields = fields
+            self.insertion = insertion
+            self.files = files
+        }
     }
 
     let database: Database
@@ -36,6 +56,7 @@ struct ChangeApplier {
     var displaced: Set<String> = []
     /// Whether a record came again as it was, which only a fetch from the beginning does.
     private(set) var sawKnownRecord = false
+    private var defersForeignKeys = false
 
     var catalog: TableCatalog { mapping.catalog }
 
@@ -49,7 +70,24 @@ struct ChangeApplier {
         journal = Journal(database: database)
         let statement = try database.cachedStatement(sql: "SELECT session FROM cloudkit_control")
         session = try Int64.fetchOne(statement) ?? 0
-        try database.execute(sql: "PRAGMA defer_foreign_keys = ON")
+    }
+
+    /// Lets references of rows hold at the end of the transaction instead of after each statement.
+    ///
+    /// SQLite prepares every statement anew after that, so it is done only before rows are written,
+    /// and only where a table of the file refers to another.
+    mutating func deferForeignKeys() throws {
+        guard !defersForeignKeys else { return }
+        defersForeignKeys = true
+        let any = try database.cachedStatement(
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM sqlite_master
+                    WHERE type = 'table' AND sql LIKE '%REFERENCES%')
+                """
+        )
+        if try Bool.fetchOne(any) ?? true {
+            try database.execute(sql: "PRAGMA defer_foreign_keys = ON")
+        }
     }
 
     mutating func note(_ kind: RowChange.Kind, _ key: RowKey) {
@@ -89,7 +127,7 @@ struct ChangeApplier {
         }
         if mapping.defect == .ignoresSaved, known?.session == KnownRecord.savedHere { return nil }
         if let table = catalog.table(ofType: remote.type), !table.isPublic,
-            let key = RowKey(recordName: remote.name, table), try collides(known, key, table)
+            let key = remote.key, try collides(known, key, table)
         {
             try setAside(remote, table)
             return nil
@@ -110,7 +148,7 @@ struct ChangeApplier {
             default: return try keep(remote, known, nil, nil)
             }
         }
-        guard let key = RowKey(recordName: remote.name, table) else {
+        guard let key = remote.key else {
             let problem =
                 "The record name '\(remote.name)' is none of the table '\(table.name)': it would "
                 + "start with '\(table.recordType):' and name the key"
@@ -119,10 +157,7 @@ struct ChangeApplier {
         known.key = key
         let fields: [String: StoreValue]
         do {
-            fields = try remote.fields.get().filter {
-                mapping.defect != .dropsUnknownFields || table.byField[$0.key] != nil
-                    || $0.key == RecordStamp.field
-            }
+            fields = try remote.fields.get()
         } catch {
             return try keep(remote, known, key, "The record '\(remote.name)': \(error)")
         }
@@ -141,7 +176,7 @@ struct ChangeApplier {
         known.tag = remote.tag
         known.system = remote.system
         known.problem = problem
-        if case .success(let fields) = remote.fields { known.base = FieldCoding.data(fields) }
+        if let base = remote.base { known.base = base }
         try known.save(database)
         return nil
     }
@@ -163,16 +198,18 @@ struct ChangeApplier {
         let isKnown = try !isNew || isOurs || descends(fields, from: known)
         let base = isKnown ? try known.baseFields() : nil
         let plan: MergePlan
+        var insertion: StatementArguments?
         if entry == nil || mapping.defect == .overwritesEdits {
             let row = existing == nil ? fields : Self.following(fields, base)
             let lost = overrun(base, by: fields, table)
             plan = MergePlan(row: row, sending: .nothing, overruled: lost)
+            if existing == nil { insertion = remote.insertion }
         } else {
             plan = try self.plan(base, existing, entry, fields, remote, table)
         }
         known.tag = remote.tag
         known.system = remote.system
-        known.base = FieldCoding.data(fields)
+        known.base = remote.base ?? FieldCoding.data(fields)
         known.problem = nil
         known.waiting = nil
         let isPending = entry != nil
@@ -190,6 +227,7 @@ struct ChangeApplier {
             key: key,
             existing: existing,
             fields: spoiled(row, existing, entry, table),
+            insertion: insertion,
             files: remote.files
         )
     }
@@ -200,11 +238,10 @@ struct ChangeApplier {
         _ fields: [String: StoreValue],
         from known: KnownRecord
     ) throws -> Bool {
-        let (before, now) = (
-            RecordStamp(fields: try known.baseFields()), RecordStamp(fields: fields)
-        )
-        return !before.versions.isEmpty
-            && before.versions.allSatisfy { now.versions[$0.key] ?? 0 >= $0.value }
+        let before = RecordStamp(fields: try known.baseFields())
+        guard !before.versions.isEmpty else { return false }
+        let now = RecordStamp(fields: fields)
+        return before.versions.allSatisfy { now.versions[$0.key] ?? 0 >= $0.value }
     }
 
     /// A row as a mistake that a test put in makes it.

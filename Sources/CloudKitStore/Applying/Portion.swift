@@ -13,7 +13,17 @@ enum Portion {
         stride(from: 0, to: values.count, by: size).map { start in
             var portion = Array(values[start..<min(start + size, values.count)])
             while portion.count < size { portion.append(portion[0]) }
-            return StatementArguments(portion)
+            return StatementArguments(values: portion.map { $0.databaseValue })
         }
+    }
+}
+
+extension StatementArguments {
+    /// Values in the order of the question marks.
+    ///
+    /// The initializer for elements of one type reads each through a key path, which takes longer
+    /// than to bind it.
+    init(values: [DatabaseValue]) {
+        self.init(values.map { $0 as (any DatabaseValueConvertible)? })
     }
 }

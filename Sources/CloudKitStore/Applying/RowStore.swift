@@ -10,7 +10,7 @@ struct RowStore {
     func row(_ key: RowKey, _ table: TableSchema) throws -> Row? {
         guard let values = key.values(table) else { return nil }
         let statement = try database.cachedStatement(sql: table.sql.select)
-        return try Row.fetchOne(statement, arguments: StatementArguments(values))
+        return try Row.fetchOne(statement, arguments: StatementArguments(values: values))
     }
 
     /// The rows of some keys, as far as few statements find them; nil where they cannot tell.
@@ -73,7 +73,9 @@ struct RowStore {
             let statement = try database.cachedStatement(
                 sql: "UPDATE \(table.name.quoted) SET \(list) WHERE \(table.sql.condition)"
             )
-            try statement.execute(arguments: StatementArguments(values + (key.values(table) ?? [])))
+            try statement.execute(
+                arguments: StatementArguments(values: values + (key.values(table) ?? []))
+            )
             return .updated
         }
         if let missing = table.columns.first(where: {
@@ -81,15 +83,20 @@ struct RowStore {
         }) {
             throw UnmappableValue(missing, found: "no value")
         }
-        columns += table.keyColumns.map(\.name)
         values += key.values(table) ?? []
-        let marks = columns.map { _ in "?" }.joined(separator: ", ")
-        let statement = try database.cachedStatement(
-            sql: "INSERT INTO \(table.name.quoted) "
-                + "(\(columns.map(\.quoted).joined(separator: ", "))) VALUES (\(marks))"
-        )
-        try statement.execute(arguments: StatementArguments(values))
+        let hasAll = values.count == table.columns.count
+        let sql =
+            hasAll
+            ? table.sql.insert
+            : RowSQL.insert(columns + table.keyColumns.map(\.name), into: table.name)
+        let statement = try database.cachedStatement(sql: sql)
+        try statement.execute(arguments: StatementArguments(values: values))
         return .inserted
+    }
+
+    /// Inserts a row of values that ``RowMapping/insertion(of:_:_:)`` has prepared.
+    func insert(_ values: StatementArguments, _ table: TableSchema) throws {
+        try database.cachedStatement(sql: table.sql.insert).execute(arguments: values)
     }
 
     /// The rows that refer to one by a foreign key.
@@ -103,13 +110,13 @@ struct RowStore {
         return try Row.fetchAll(
             database,
             sql: child.sql.selectWhere + condition,
-            arguments: StatementArguments(values)
+            arguments: StatementArguments(values: values)
         )
     }
 
     func delete(_ key: RowKey, _ table: TableSchema) throws {
         let statement = try database.cachedStatement(sql: table.sql.delete)
-        try statement.execute(arguments: StatementArguments(key.values(table) ?? []))
+        try statement.execute(arguments: StatementArguments(values: key.values(table) ?? []))
     }
 
     /// An asset's bytes are its file's, or come later.

@@ -15,20 +15,31 @@ struct RecordStamp: Hashable {
 
     /// Reads a stamp; what cannot be read is left out, so that it counts as never edited.
     init(_ text: String) {
-        let halves = text.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
-        for part in halves[0].split(separator: ",") {
-            let pair = part.split(separator: "=")
-            guard pair.count == 2, let version = Int64(pair[1], radix: 36) else { continue }
-            versions[String(pair[0])] = version
-        }
+        let halves = text.utf8.split(
+            separator: UInt8(ascii: ";"),
+            maxSplits: 1,
+            omittingEmptySubsequences: false
+        )
+        for (key, version) in Self.pairs(halves[0]) { versions[String(key)] = version }
         guard halves.count == 2 else { return }
-        for part in halves[1].split(separator: ",") {
-            let pair = part.split(separator: "=")
-            let names = pair[0].split(separator: "@")
-            guard pair.count == 2, names.count == 2, let time = Int64(pair[1], radix: 36) else {
-                continue
+        for (key, time) in Self.pairs(halves[1]) {
+            let names = key.utf8.split(separator: UInt8(ascii: "@"))
+            guard names.count == 2 else { continue }
+            times[String(Substring(names[0]))] = EditTime(
+                microseconds: time,
+                device: String(Substring(names[1]))
+            )
+        }
+    }
+
+    /// The names and numbers of a half; bytes are split, as they are much quicker than characters.
+    private static func pairs(_ half: Substring.UTF8View) -> [(Substring, Int64)] {
+        half.split(separator: UInt8(ascii: ",")).compactMap { part in
+            let pair = part.split(separator: UInt8(ascii: "="))
+            guard pair.count == 2, let number = Int64(Substring(pair[1]), radix: 36) else {
+                return nil
             }
-            times[String(names[0])] = EditTime(microseconds: time, device: String(names[1]))
+            return (Substring(pair[0]), number)
         }
     }
 

@@ -76,6 +76,20 @@ struct KnownRecord {
     /// The fields of a save that has not been answered.
     func sentFields() throws -> [String: StoreValue]? { try sent.map(FieldCoding.fields) }
 
+    /// The references that the record has and its row shows without, because what they refer to has
+    /// not come.
+    func hiddenReferences(
+        in fields: [String: StoreValue],
+        _ table: TableSchema
+    ) throws -> [String: StoreValue] {
+        guard waiting != nil else { return [:] }
+        let columns = Set(table.foreignKeys.flatMap(\.columns))
+        return try baseFields().filter { field, value in
+            !value.isNull && fields[field]?.isNull ?? false
+                && columns.contains(table.byField[field]?.name ?? "")
+        }
+    }
+
     // MARK: In the file
 
     static func fetch(_ database: Database, name: String) throws -> KnownRecord? {
@@ -100,15 +114,16 @@ struct KnownRecord {
         return records
     }
 
-    /// The records that a condition selects.
+    /// The records that a condition selects, by name.
     static func fetchAll(
         _ database: Database,
         where condition: String,
         arguments: StatementArguments = []
     ) throws -> [KnownRecord] {
+        // The plus keeps SQLite from going through all names in order to spare a sort of few.
         try Row.fetchAll(
             database,
-            sql: "SELECT \(columns) FROM cloudkit_record WHERE \(condition) ORDER BY name",
+            sql: "SELECT \(columns) FROM cloudkit_record WHERE \(condition) ORDER BY +name",
             arguments: arguments
         ).map(KnownRecord.init)
     }

@@ -1,14 +1,21 @@
 import CloudKit
 import Foundation
+import GRDB
 
 /// A record from the server, read before the database is asked for anything.
 struct RemoteRecord {
     var name: String
     var type: String
+    /// The key that the name has in the table of the type.
+    var key: RowKey?
     var tag: String?
     var system: Data
     /// The fields, or why they cannot be read.
     var fields: Result<[String: StoreValue], any Error>
+    /// The fields as bytes.
+    var base: Data?
+    /// The fields as values to insert, where no row is there.
+    var insertion: StatementArguments?
     /// The names of the record above it in a shared tree, and of its share.
     var parent: String?
     var share: String?
@@ -27,10 +34,15 @@ struct RemoteRecord {
         parent = record.parent?.recordID.recordName
         share = record.share?.recordID.recordName
         let table = mapping.catalog.table(ofType: record.recordType)
+        key = table.flatMap { RowKey(recordName: record.recordID.recordName, $0) }
         fields = Result { try mapping.fields(record, table) }
+        if case .success(let fields) = fields {
+            base = FieldCoding.data(fields)
+            if let key, let table { insertion = mapping.insertion(of: fields, key, table) }
+        }
         modified = record.modificationDate.map { Int64($0.timeIntervalSince1970 * 1_000_000) }
         self.record = record
-        for column in table?.columns ?? [] where column.form == .asset {
+        for column in table?.assetColumns ?? [] {
             let object =
                 column.isEncrypted
                 ? record.encryptedValues.object(forKey: column.field)
@@ -40,14 +52,16 @@ struct RemoteRecord {
     }
 
     /// A record that was kept, as it came.
-    init(kept record: KnownRecord) throws {
+    init(kept record: KnownRecord, _ catalog: TableCatalog) throws {
         name = record.recordName
         type = record.type
+        key = catalog.table(ofType: type).flatMap { RowKey(recordName: record.recordName, $0) }
         tag = record.tag
         system = record.system ?? Data()
         let archived = record.system.flatMap(RecordArchive.record)
         parent = archived?.parent?.recordID.recordName
         share = archived?.share?.recordID.recordName
         fields = .success(try record.baseFields())
+        base = record.base
     }
 }

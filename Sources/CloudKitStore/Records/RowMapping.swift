@@ -53,6 +53,25 @@ struct RowMapping: Sendable {
         return values[0]
     }
 
+    /// The values that insert a row of fields, in the order of ``RowSQL/insert``; nil where a column
+    /// is to take its default, or more must be known or said.
+    func insertion(
+        of fields: [String: StoreValue],
+        _ key: RowKey,
+        _ table: TableSchema
+    ) -> StatementArguments? {
+        guard table.assetColumns.isEmpty, let keys = key.values(table) else { return nil }
+        var values: [DatabaseValue] = []
+        values.reserveCapacity(table.columns.count)
+        for column in table.columns where !column.isKey {
+            let field = fields[column.field] ?? .null
+            if field.isNull, column.isNotNull || column.hasDefault { return nil }
+            guard let value = try? databaseValue(field, column) else { return nil }
+            values.append(value)
+        }
+        return StatementArguments(values: values + keys)
+    }
+
     // MARK: Records
 
     /// The fields of a record: those of the table's columns in their forms, others as they are.
@@ -70,6 +89,9 @@ struct RowMapping: Sendable {
                 fields[Self.encryptedPrefix + name] =
                     try Self.value(record.encryptedValues, name, nil)
             }
+        }
+        if defect == .dropsUnknownFields, let table {
+            return fields.filter { table.byField[$0.key] != nil || $0.key == RecordStamp.field }
         }
         return fields
     }
@@ -97,6 +119,8 @@ struct RowMapping: Sendable {
     }
 
     private static func value(_ object: Any, _ name: String) throws -> StoreValue {
+        // The casts below look for bridges before they fail, which takes long for an object.
+        if type(of: object) is AnyClass, let number = object as? NSNumber { return value(number) }
         switch object {
         case let text as String: return .text(text)
         case let date as Date:
@@ -115,16 +139,19 @@ struct RowMapping: Sendable {
                 latitude: location.coordinate.latitude,
                 longitude: location.coordinate.longitude
             )
-        case let number as NSNumber:
-            switch UInt8(bitPattern: number.objCType.pointee) {
-            case UInt8(ascii: "f"), UInt8(ascii: "d"): return .real(number.doubleValue)
-            default: return .integer(number.int64Value)
-            }
+        case let number as NSNumber: return value(number)
         case let values as [Any]: return .list(try values.map { try value($0, name) })
         default:
             throw UnreadableAsset(
                 description: "the field '\(name)' holds a \(type(of: object)), which no field is"
             )
+        }
+    }
+
+    private static func value(_ number: NSNumber) -> StoreValue {
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "f"), UInt8(ascii: "d"): .real(number.doubleValue)
+        default: .integer(number.int64Value)
         }
     }
 

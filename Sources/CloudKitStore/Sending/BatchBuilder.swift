@@ -180,7 +180,7 @@ struct BatchBuilder {
         leavingOut open: Set<String>
     ) throws {
         let name: String
-        let fields: [String: StoreValue]
+        var fields: [String: StoreValue]
         do {
             name = try entry.key.recordName(table)
             fields = try mapping.fields(row, table)
@@ -198,6 +198,10 @@ struct BatchBuilder {
         if let sent = try known.sentFields(), let version = known.sentVersion {
             // What was sent and never answered goes again as it was, so that it counts once.
             return try add(known, entry, sent, version, base, fields, row, table)
+        }
+        if known.system == nil {
+            let hidden = try known.hiddenReferences(in: fields, table)
+            fields.merge(hidden.filter { entry.changed[$0.key] == nil }) { $1 }
         }
         var changes: [String: StoreValue] = [:]
         for (field, value) in fields where !open.contains(field) {

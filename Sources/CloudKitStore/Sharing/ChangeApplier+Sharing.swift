@@ -72,7 +72,7 @@ extension ChangeApplier {
             let other = try KnownRecord.fetch(database, name: known.recordName)
             guard try !applier.collides(other, key, table) else { continue }
             try known.delete(database)
-            try applier.apply([RemoteRecord(kept: known)])
+            try applier.apply([RemoteRecord(kept: known, catalog)])
             for change in applier.changes {
                 note(change.kind, RowKey(table: change.table, text: change.key))
             }
@@ -150,6 +150,7 @@ extension ChangeApplier {
             try entry.clear(database)
         }
         if existing != nil {
+            try deferForeignKeys()
             try rows.delete(key, table)
             note(.deleted, key)
         }
@@ -183,7 +184,7 @@ extension ChangeApplier {
             place.writes = false
             try place.save(database, key)
         }
-        guard var candidate = try candidate(known.name) else { return }
+        guard let candidate = try candidate(known.name) else { return }
         for field in lost.keys where candidate.fields[field] == nil {
             candidate.fields[field] = .null
         }

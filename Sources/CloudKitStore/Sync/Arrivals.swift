@@ -7,8 +7,10 @@ struct Arrivals: Sendable {
     var zone = ""
     /// The engine's state after these records and all before.
     var engine: CKSyncEngine.State.Serialization?
-    /// The transactions under way, which take what came before.
-    var writing: Task<Void, any Error>?
+    /// Writes what arrives, as long as there is enough.
+    var writer: Task<Void, any Error>?
+    /// Whether the writer is at it.
+    var isWriting = false
     /// The most records of one transaction; it follows how long they take.
     private(set) var limit = 100
 
@@ -19,9 +21,9 @@ struct Arrivals: Sendable {
     /// Whether there is enough for a transaction.
     var isEnough: Bool { records.count >= limit }
     /// Whether the engine should wait before it brings more.
-    var isTooMuch: Bool { records.count > 4 * limit }
+    var isTooMuch: Bool { records.count > 8 * limit }
 
-    var isEmpty: Bool { records.isEmpty && engine == nil && writing == nil }
+    var isEmpty: Bool { records.isEmpty && engine == nil && !isWriting }
 
     /// Takes out what is there.
     mutating func take() -> Arrivals {
@@ -29,6 +31,12 @@ struct Arrivals: Sendable {
         records = []
         engine = nil
         return taken
+    }
+
+    /// Takes out what is there if it is enough; if not, the writer's work is done for now.
+    mutating func takeEnough() -> Arrivals? {
+        isWriting = isEnough
+        return isWriting ? take() : nil
     }
 
     /// Learns how long a transaction took.

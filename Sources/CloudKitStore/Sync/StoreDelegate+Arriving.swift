@@ -3,64 +3,78 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// One transaction after the other takes what a fetch brought, while the engine fetches the next page.
+/// One transaction after the other takes what a fetch brought, while the engine fetches the next pages.
 ///
 /// The transaction with the last of what one state of the engine says was fetched takes that state
 /// with it, so that the file never says of a record that it has come when it has not.
 extension StoreDelegate {
     /// Takes records; they are written when there are enough of them, or when anything else happens.
     func arrived(_ records: [CKRecord], _ zone: String) async throws {
-        if state.withLock({ $0.arrivals.zone != zone }) { try await writeArrivals() }
-        let isTooMuch = state.withLock { state in
+        if state.withLock({ $0.arrivals.zone != zone }) { try await finishArrivals() }
+        let writer = state.withLock { state in
             state.arrivals.zone = zone
             state.arrivals.records += records
-            return state.arrivals.isTooMuch
+            return state.arrivals.isTooMuch ? startWriter(&state.arrivals) : nil
         }
-        if isTooMuch { try await writeArrivals() }
+        try await writer?.value
     }
 
     /// Takes the state of the engine in which it has handed over all that arrived.
     func arrived(_ engine: CKSyncEngine.State.Serialization) async throws {
-        let (isIdle, isEnough) = state.withLock { state in
+        let isIdle = state.withLock { state in
             let isIdle = state.arrivals.isEmpty
             state.arrivals.engine = engine
-            return (isIdle, state.arrivals.isEnough)
+            if state.arrivals.isEnough { startWriter(&state.arrivals) }
+            return isIdle
         }
-        if isIdle {
-            try await finishArrivals()
-        } else if isEnough {
-            try await writeArrivals()
-        }
+        if isIdle { try await finishArrivals() }
     }
 
     /// Waits until everything that arrived is written.
     ///
     /// - Throws: What the file said against it.
     func finishArrivals() async throws {
-        try await writeArrivals()
-        try await state.withLock { $0.arrivals.writing }?.value
-        state.withLock { $0.arrivals.writing = nil }
-    }
-
-    /// Begins to write what is there, after what is being written.
-    private func writeArrivals() async throws {
-        try await state.withLock { $0.arrivals.writing }?.value
-        let arrivals = state.withLock { $0.arrivals.take() }
+        try await state.withLock { $0.arrivals.writer }?.value
+        let arrivals = state.withLock { state in
+            state.arrivals.writer = nil
+            return state.arrivals.take()
+        }
         guard !arrivals.records.isEmpty || arrivals.engine != nil else { return }
-        let task = Task { try await write(arrivals) }
-        state.withLock { $0.arrivals.writing = task }
+        try await write(arrivals)
     }
 
+    /// Begins to write what is there, unless that is under way.
+    @discardableResult
+    private func startWriter(_ arrivals: inout Arrivals) -> Task<Void, any Error>? {
+        if !arrivals.isWriting {
+            arrivals.isWriting = true
+            arrivals.writer = Task {
+                while let arrivals = state.withLock({ $0.arrivals.takeEnough() }) {
+                    try await write(arrivals)
+                }
+            }
+        }
+        return arrivals.writer
+    }
+
+    /// Writes what arrived in parts; the next one is read while one is written.
     private func write(_ arrivals: Arrivals) async throws {
         let engine = try arrivals.engine.map { try JSONEncoder().encode($0) }
-        var rest = arrivals.records[...]
+        var written = 0
+        var part = part(of: arrivals.records[...])
         repeat {
-            let limit = state.withLock { $0.arrivals.limit }
-            let part = rest.prefix(limit).map { RemoteRecord($0, file.mapping) }
-            rest = rest.dropFirst(limit)
+            written += part.count
+            let rest = arrivals.records[written...]
+            async let next = self.part(of: rest)
             let duration = try await write(part, arrivals.zone, rest.isEmpty ? engine : nil)
             state.withLock { $0.arrivals.adapt(to: duration, of: part.count) }
-        } while !rest.isEmpty
+            part = await next
+        } while !part.isEmpty
+    }
+
+    /// As many of the first records as one transaction takes.
+    private func part(of records: ArraySlice<CKRecord>) -> [RemoteRecord] {
+        records.prefix(state.withLock { $0.arrivals.limit }).map { RemoteRecord($0, file.mapping) }
     }
 
     /// Applies records and keeps a state of the engine, and says how long that held the file.

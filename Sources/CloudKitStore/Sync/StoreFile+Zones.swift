@@ -52,15 +52,30 @@ extension StoreFile {
         for record in try KnownRecord.fetchAll(database, where: "tbl IS NOT NULL AND zone = ''")
         where names?.contains(record.name) ?? true && catalog[record.key?.table ?? ""] != nil {
             var known = record
-            known.forgetServer(keeping: [:])
-            known.base = record.base
+            known.forgetServer()
             try known.save(database)
         }
     }
 
     /// Puts all rows into the outbox.
+    ///
+    /// A reference that a row shows without, because what it refers to has not come, was not cleared by
+    /// anybody.
     func addEverything(_ database: Database) throws {
+        let waiting = try KnownRecord.fetchAll(database, where: "waiting IS NOT NULL")
+            .filter { known in
+                try known.key.map { try OutboxEntry.fetch(database, $0) == nil } ?? false
+            }
         let now = try StoreClock.tick(database)
         for table in catalog.tables { try Reconciliation(database, mapping).add(table, at: now) }
+        for known in waiting {
+            guard let key = known.key, let table = catalog[key.table],
+                let row = try RowStore(database: database, mapping: mapping).row(key, table),
+                var entry = try OutboxEntry.fetch(database, key)
+            else { continue }
+            let hidden = try known.hiddenReferences(in: mapping.fields(row, table), table)
+            for field in hidden.keys { entry.changed[field] = nil }
+            try entry.save(database)
+        }
     }
 }

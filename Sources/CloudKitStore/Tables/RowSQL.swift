@@ -6,6 +6,8 @@ struct RowSQL: Sendable {
     let selectWhere: String
     /// Finds the columns of the row of a key.
     let select: String
+    /// Inserts a row with values for the other columns and then for the key's.
+    let insert: String
     /// Deletes the row of a key.
     let delete: String
 
@@ -14,6 +16,17 @@ struct RowSQL: Sendable {
         condition = keyColumns.map { "\($0.name.quoted) = ?" }.joined(separator: " AND ")
         selectWhere = "SELECT \(list) FROM \(table.quoted) WHERE "
         select = selectWhere + condition
+        insert = Self.insert(
+            columns.filter { !$0.isKey }.map(\.name) + keyColumns.map(\.name),
+            into: table
+        )
         delete = "DELETE FROM \(table.quoted) WHERE \(condition)"
+    }
+
+    /// Inserts a row with values for some columns.
+    static func insert(_ columns: [String], into table: String) -> String {
+        let marks = repeatElement("?", count: columns.count).joined(separator: ", ")
+        return "INSERT INTO \(table.quoted) (\(columns.map(\.quoted).joined(separator: ", "))) "
+            + "VALUES (\(marks))"
     }
 }

@@ -1,37 +1,47 @@
 /// A synced table: its columns, keys and rules.
-struct TableSchema: Sendable {
-    var declaration: SyncedTable
+///
+/// A class, so that what is made for every row of it holds it at the cost of one reference.
+final class TableSchema: Sendable {
+    let declaration: SyncedTable
     /// The columns that are synced, in the order of the table.
     let columns: [TableColumn]
     /// The columns of the key, in the order of the key.
     let keyColumns: [TableColumn]
-    var foreignKeys: [ForeignKey] = []
+    let foreignKeys: [ForeignKey]
 
     var name: String { declaration.name }
     var recordType: String { declaration.recordType }
 
+    /// The columns whose values are assets.
+    let assetColumns: [TableColumn]
     /// The columns by field.
     let byField: [String: TableColumn]
     /// The SQL that is run for every row.
     let sql: RowSQL
 
-    init(declaration: SyncedTable, columns: [TableColumn], keyColumns: [TableColumn]) {
+    init(
+        declaration: SyncedTable,
+        columns: [TableColumn],
+        keyColumns: [TableColumn],
+        foreignKeys: [ForeignKey] = []
+    ) {
         self.declaration = declaration
         self.columns = columns
         self.keyColumns = keyColumns
+        self.foreignKeys = foreignKeys
+        assetColumns = columns.filter { $0.form == .asset }
         byField = Dictionary(columns.map { ($0.field, $0) }) { first, _ in first }
         sql = RowSQL(table: declaration.name, columns: columns, keyColumns: keyColumns)
     }
 
     /// The table as it is after its columns are known better.
     func with(columns: [TableColumn], foreignKeys: [ForeignKey]) -> TableSchema {
-        var table = TableSchema(
+        TableSchema(
             declaration: declaration,
             columns: columns,
-            keyColumns: keyColumns.map { key in columns.first { $0.name == key.name } ?? key }
+            keyColumns: keyColumns.map { key in columns.first { $0.name == key.name } ?? key },
+            foreignKeys: foreignKeys
         )
-        table.foreignKeys = foreignKeys
-        return table
     }
 
     var isPublic: Bool { declaration.database == .public }

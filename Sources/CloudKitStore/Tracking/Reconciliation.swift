@@ -96,7 +96,7 @@ struct Reconciliation {
                     arguments: [table.recordType]
                 )
                 for record in records where RowKey(recordName: record.name, table) != nil {
-                    let remote = try RemoteRecord(kept: record)
+                    let remote = try RemoteRecord(kept: record, mapping.catalog)
                     try record.delete(database)
                     var applier = try ChangeApplier(database, mapping, zone: record.zone)
                     try applier.apply([remote])

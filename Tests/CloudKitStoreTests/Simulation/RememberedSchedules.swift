@@ -75,4 +75,18 @@ struct RememberedSchedules {
         let outcome = await StoreSimulation.run(plan)
         #expect(outcome.problems.isEmpty)
     }
+
+    @Test("What a batch had no room for follows it into a new zone")
+    func newZoneInParts() async {
+        var plan = SimulationPlan(
+            deviceCount: 2,
+            [
+                (0, .edit(.addTag)), (0, .sync(faults: [])), (0, .edit(.insertFolder)),
+                (0, .loseZone), (1, .edit(.insertNote)), (1, .sync(faults: [])),
+            ]
+        )
+        plan.devices[0].batchLimit = 2
+        let outcome = await StoreSimulation.run(plan)
+        #expect(outcome.problems.isEmpty)
+    }
 }
