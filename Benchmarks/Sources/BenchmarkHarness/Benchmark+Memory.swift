@@ -1,10 +1,12 @@
 import Foundation
 
 extension Benchmark {
-    /// The memory that the subject's work adds to the process at its peak, divided by the floor's.
+    /// The process's peak memory during the subject's work, divided by the floor's, as if nothing had
+    /// been in the process before.
     ///
     /// Each work runs once before it counts, so that caches are filled for both. What the allocator
-    /// keeps of earlier work is given back first: it would hide what the work itself needs.
+    /// keeps of earlier work is given back first, and what the set-up holds is taken off: both would
+    /// hide what the work itself needs.
     public static func peakMemory(
         _ name: String,
         _ bar: Bar,
@@ -17,11 +19,15 @@ extension Benchmark {
             let floorPeak = try await peak(of: floor)
             let subjectPeak = try await peak(of: subject)
             return Figure(
-                Double(subjectPeak.added) / Double(floorPeak.added),
-                detail: "\(subject.name) \(subjectPeak), \(floor.name) \(floorPeak)"
+                Double(sizeAtStart + subjectPeak.added) / Double(sizeAtStart + floorPeak.added),
+                detail: "\(subject.name) \(subjectPeak), \(floor.name) \(floorPeak); "
+                    + "\(sizeAtStart / 1_024) MB when the process began"
             )
         }
     }
+
+    /// The resident size of the process when a runner was made first, in kilobytes.
+    static let sizeAtStart = (try? kilobytes("VmRSS:")) ?? 0
 
     /// The resident size before a work, and the highest during it.
     private static func peak(of work: Work) async throws -> Peak {

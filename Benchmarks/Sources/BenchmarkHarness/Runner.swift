@@ -22,6 +22,7 @@ public struct Runner: Sendable {
         self.rounds = rounds
         self.report = report
         self.explain = explain
+        _ = Benchmark.sizeAtStart
     }
 
     /// Measures, reports, and finds the exit status.
