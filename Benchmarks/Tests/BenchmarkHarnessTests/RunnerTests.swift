@@ -47,7 +47,7 @@ struct RunnerTests {
         #expect(report.lines == ["one/size 1.00 ≤2.0 holds"])
     }
 
-    @Test("A single bar can be asked for, and one that does not exist is an error that lists the rest")
+    @Test("A single bar can be asked for; one that does not exist is an error that lists the rest")
     func oneBar() async {
         let area = Area(name: "one") {
             ["size", "speed"].map { name in
