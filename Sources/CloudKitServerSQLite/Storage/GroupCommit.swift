@@ -70,47 +70,51 @@ final class GroupCommit: Sendable {
     }
 
     private static func commit(_ group: [Job], _ database: Database) {
-        let errors = runTogether(group, database) ?? runApart(group, database)
+        var errors: [(any Error)?]
+        do {
+            do {
+                errors = try transact(group, database, runPlainly)
+            } catch is MayHaveWritten {
+                errors = try transact(group, database, runInSavepoint)
+            }
+        } catch {
+            errors = Array(repeating: StorageError(error), count: group.count)
+        }
         for (job, error) in zip(group, errors) { job.finish(error) }
     }
 
-    /// Runs jobs in one transaction without savepoints, which few need, and answers their errors.
-    ///
-    /// - Returns: Nil when one failed and may have written; nothing was done then.
-    private static func runTogether(_ group: [Job], _ database: Database) -> [(any Error)?]? {
-        var errors = [(any Error)?](repeating: nil, count: group.count)
+    /// Runs jobs in one transaction, and answers their errors; when it throws, nothing was done.
+    private static func transact(
+        _ group: [Job],
+        _ database: Database,
+        _ run: (Job, Database) throws -> (any Error)?
+    ) throws -> [(any Error)?] {
         do {
             try database.execute(cached: "BEGIN IMMEDIATE")
-            for (index, job) in group.enumerated() {
-                let changes = database.totalChangesCount
-                do {
-                    try job.run(database)
-                } catch  where !(error is DatabaseError) && database.totalChangesCount == changes {
-                    errors[index] = error
-                }
-            }
+            let errors = try group.map { try run($0, database) }
             try database.execute(cached: "COMMIT")
             return errors
         } catch {
             if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
-            return nil
+            throw error
         }
     }
 
-    /// Runs jobs in one transaction with a savepoint for each, and answers their errors.
-    private static func runApart(_ group: [Job], _ database: Database) -> [(any Error)?] {
-        var errors = [(any Error)?](repeating: nil, count: group.count)
+    /// A job failed that needs a savepoint, which few do.
+    private struct MayHaveWritten: Error {}
+
+    /// Runs one job; answers its error, or throws when there is something to undo.
+    private static func runPlainly(_ job: Job, _ database: Database) throws -> (any Error)? {
+        let changes = database.totalChangesCount
         do {
-            try database.execute(cached: "BEGIN IMMEDIATE")
-            for (index, job) in group.enumerated() {
-                errors[index] = try runInSavepoint(job, database)
-            }
-            try database.execute(cached: "COMMIT")
+            try job.run(database)
+            return nil
         } catch {
-            if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
-            for index in errors.indices { errors[index] = StorageError(error) }
+            guard !(error is DatabaseError), database.totalChangesCount == changes else {
+                throw MayHaveWritten()
+            }
+            return error
         }
-        return errors
     }
 
     /// Runs one job; answers its error, or throws when the whole transaction is lost.

@@ -35,15 +35,10 @@ extension SQLiteConnection {
         while !rest.isEmpty {
             // Few sizes, so that few statements are kept.
             let count = Self.insertSizes.first { $0 <= rest.count } ?? 1
-            var values: [DatabaseValue] = []
-            values.reserveCapacity(count * 4)
-            for entry in rest.prefix(count) {
-                values.append(zone.rawValue.databaseValue)
-                values.append(entry.index.databaseValue)
-                values.append(entry.key.databaseValue)
-                values.append(entry.record.rawValue.databaseValue)
+            let values: [Argument] = rest.prefix(count).flatMap { entry -> [Argument] in
+                [zone.rawValue, entry.index, entry.key, entry.record.rawValue]
             }
-            try run(Self.inserts[count] ?? "", StatementArguments(values: values))
+            try run(Self.inserts[count] ?? "", values)
             rest = rest.dropFirst(count)
         }
     }

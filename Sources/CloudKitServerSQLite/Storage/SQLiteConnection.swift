@@ -20,13 +20,8 @@ struct SQLiteConnection {
 
     /// Runs a statement.
     func run(_ sql: String, _ arguments: [Argument] = []) throws {
-        try run(sql, StatementArguments(arguments))
-    }
-
-    /// Runs a statement whose values are in SQLite's form already.
-    func run(_ sql: String, _ arguments: StatementArguments) throws {
         let statement = try database.cachedStatement(sql: sql)
-        statement.setUncheckedArguments(arguments)
+        statement.setUncheckedArguments(StatementArguments(arguments))
         try statement.execute()
     }
 
@@ -79,15 +74,5 @@ struct SQLiteConnection {
             arguments: StatementArguments(arguments)
         )
         return try rows.next().map(make)
-    }
-}
-
-extension StatementArguments {
-    /// Values in the order of the question marks.
-    ///
-    /// The initializer for elements of one type reads each through a key path, which takes longer
-    /// than to bind it.
-    init(values: [DatabaseValue]) {
-        self.init(values.map { $0 as (any DatabaseValueConvertible)? })
     }
 }

@@ -82,7 +82,7 @@ struct ChangeApplier {
         let any = try database.cachedStatement(
             sql: """
                 SELECT EXISTS (SELECT 1 FROM sqlite_master
-                    WHERE type = 'table' AND sql LIKE '%REFERENCES%')
+                    WHERE type = 'table' AND instr(upper(sql), 'REFERENCES'))
                 """
         )
         if try Bool.fetchOne(any) ?? true {
@@ -209,7 +209,7 @@ struct ChangeApplier {
         }
         known.tag = remote.tag
         known.system = remote.system
-        known.base = remote.base ?? FieldCoding.data(fields)
+        if let base = remote.base { known.base = base }
         known.problem = nil
         known.waiting = nil
         let isPending = entry != nil

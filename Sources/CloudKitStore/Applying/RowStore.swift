@@ -84,12 +84,9 @@ struct RowStore {
             throw UnmappableValue(missing, found: "no value")
         }
         values += key.values(table) ?? []
-        let hasAll = values.count == table.columns.count
-        let sql =
-            hasAll
-            ? table.sql.insert
-            : RowSQL.insert(columns + table.keyColumns.map(\.name), into: table.name)
-        let statement = try database.cachedStatement(sql: sql)
+        let statement = try database.cachedStatement(
+            sql: RowSQL.insert(columns + table.keyColumns.map(\.name), into: table.name)
+        )
         try statement.execute(arguments: StatementArguments(values: values))
         return .inserted
     }

@@ -12,7 +12,7 @@ struct RemoteRecord {
     var system: Data
     /// The fields, or why they cannot be read.
     var fields: Result<[String: StoreValue], any Error>
-    /// The fields as bytes.
+    /// The fields as bytes; nil when they cannot be read.
     var base: Data?
     /// The fields as values to insert, where no row is there.
     var insertion: StatementArguments?

@@ -54,7 +54,7 @@ extension ChangeApplier {
         known.problem =
             "The record '\(remote.name)' of another user has the key of another row of the table '"
             + "\(table.name)'; delete that row, or give it another key"
-        if case .success(let fields) = remote.fields { known.base = FieldCoding.data(fields) }
+        if let base = remote.base { known.base = base }
         try known.save(database)
     }
 

@@ -68,9 +68,10 @@ extension StoreFile {
             }
         let now = try StoreClock.tick(database)
         for table in catalog.tables { try Reconciliation(database, mapping).add(table, at: now) }
+        let rows = RowStore(database: database, mapping: mapping)
         for known in waiting {
             guard let key = known.key, let table = catalog[key.table],
-                let row = try RowStore(database: database, mapping: mapping).row(key, table),
+                let row = try rows.row(key, table),
                 var entry = try OutboxEntry.fetch(database, key)
             else { continue }
             let hidden = try known.hiddenReferences(in: mapping.fields(row, table), table)
