@@ -32,7 +32,10 @@ public struct Runner: Sendable {
     /// - Returns: 0 when every bar holds, 1 when one falls short, 2 when an area is asked for that
     ///   does not exist.
     public func run(_ names: [String]) async -> Int32 {
-        let asked = names.map { $0.split(separator: "/", maxSplits: 1).map(String.init) }
+        let asked = names.map {
+            $0.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+                .map(String.init)
+        }
         let unknown = asked.compactMap(\.first)
             .filter { name in !areas.contains { $0.name == name } }
         guard unknown.isEmpty else {

@@ -18,7 +18,7 @@ struct NoteBatch: Sendable {
         let request = ModifyRecordsRequest(
             operations: operations,
             zoneID: WireZoneID(zoneName: zone),
-            atomic: count > 1
+            atomic: zone != WireZoneID.defaultZoneName
         )
         guard let body = try? WireJSON.encode(request) else {
             preconditionFailure("A request of strings and numbers can be encoded")

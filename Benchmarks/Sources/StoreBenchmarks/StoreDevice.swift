@@ -52,7 +52,7 @@ final class DatabaseFile: Sendable {
     }
 
     /// Inserts rows as GRDB's own records, many in a transaction.
-    func insert(_ count: Int, batch: Int = 200) async throws {
+    func insert(_ count: Int, batch: Int = 1_000) async throws {
         for start in stride(from: 0, to: count, by: batch) {
             try await pool.write { database in
                 for number in start..<min(start + batch, count) {

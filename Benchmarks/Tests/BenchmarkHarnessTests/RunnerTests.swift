@@ -58,6 +58,8 @@ struct RunnerTests {
         #expect(report.lines == ["one/speed 1.00 ≤2.0 holds"])
         #expect(await run([area], "one/weight") == 1)
         #expect(details.lines.last == "one has no bar weight; it has: size, speed.")
+        #expect(await run([area], "one/") == 1)
+        #expect(await run([area], "") == 2)
     }
 
     @Test("An area that does not exist is an error that lists those that do")
