@@ -10,7 +10,7 @@ struct SimulationTests {
 
     /// The schedules that run here; `Scripts/simulate` asks for others.
     private static let first = number("CLOUDKIT_STORE_FIRST_SEED") ?? 1
-    private static let count = number("CLOUDKIT_STORE_SEEDS") ?? 150
+    private static let count = number("CLOUDKIT_STORE_SEEDS") ?? 1_000
 
     @Test("After every step and at rest all invariants hold", .timeLimit(.minutes(60)))
     func schedules() async throws {

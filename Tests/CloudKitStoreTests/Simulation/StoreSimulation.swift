@@ -131,9 +131,7 @@ actor StoreSimulation {
         case .loseZone: try await loseZone(in: world)
         }
         problems += try await device.inspect()
-        if chance.chance(30) {
-            problems += try await device.inspectToken(against: observerDatabase(in: world))
-        }
+        problems += try await device.inspectToken(against: observerDatabase(in: world))
     }
 
     /// Takes in what a sync said; without faults it has nothing to say.
