@@ -1,4 +1,5 @@
 import CloudKit
+import Foundation
 import Synchronization
 
 extension CloudStore {
@@ -28,5 +29,19 @@ extension CloudStore {
             !state.withLock({ $0.isPaused })
         else { return }
         Task { [weak self] in _ = try? await self?.syncPublic() }
+    }
+
+    /// The tags of all records of the public tables, by name.
+    func publicTags() async throws -> [String: String] {
+        var tags: [String: String] = [:]
+        for table in file.catalog.tables where table.isPublic {
+            let all = CKQuery(recordType: table.recordType, predicate: NSPredicate(value: true))
+            try await container.publicCloudDatabase.pages(of: all, desiredKeys: []) { records in
+                for record in records {
+                    tags[record.recordID.recordName] = record.recordChangeTag ?? ""
+                }
+            }
+        }
+        return tags
     }
 }

@@ -24,25 +24,29 @@ extension StoreDelegate {
     }
 
     private func query(_ table: TableSchema, _ database: CKDatabase) async throws {
-        let (since, swept) = try await file.writer.read { database in
+        let (since, swept, now) = try await file.writer.read { database in
             let row = try Row.fetchOne(
                 database,
                 sql: "SELECT since, swept FROM cloudkit_public WHERE tbl = ?",
                 arguments: [table.name]
             )
-            return (row?["since"] as Int64? ?? 0, row?["swept"] as Int64? ?? 0)
+            let now = try Int64.fetchOne(
+                database,
+                sql: "SELECT \(ControlTables.now) FROM cloudkit_control"
+            )
+            return (row?["since"] as Int64? ?? 0, row?["swept"] as Int64? ?? 0, now ?? 0)
         }
-        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
         let interval = configuration.publicSweepInterval.components
-        let sweeps = now - swept >= interval.seconds * 1_000_000
+        // A clock that was set back says nothing of when that was.
+        let sweeps = now < swept || now - swept >= interval.seconds * 1_000_000
         let from = since == 0 ? 0 : since - Self.overlap
         var newest = since
         let predicate = NSPredicate(
             format: "modificationDate > %@",
             argumentArray: [Date(timeIntervalSince1970: Double(from) / 1_000_000) as NSDate]
         )
-        try await pages(CKQuery(recordType: table.recordType, predicate: predicate), nil, database)
-        { records in
+        let query = CKQuery(recordType: table.recordType, predicate: predicate)
+        try await database.pages(of: query) { records in
             for record in records {
                 let modified = record.modificationDate?.timeIntervalSince1970 ?? 0
                 newest = max(newest, Int64(modified * 1_000_000))
@@ -67,7 +71,7 @@ extension StoreDelegate {
     private func sweepPublic(_ table: TableSchema, _ database: CKDatabase) async throws {
         var listed: Set<String> = []
         let all = CKQuery(recordType: table.recordType, predicate: NSPredicate(value: true))
-        try await pages(all, [], database) { records in
+        try await database.pages(of: all, desiredKeys: []) { records in
             listed.formUnion(records.map(\.recordID.recordName))
         }
         let known = try await file.writer.read { database in
@@ -86,30 +90,6 @@ extension StoreDelegate {
             let names = Array(unlisted[start..<end])
             let lost = try await missing(names, StoreFile.publicZone, database)
             try await delete(lost, StoreFile.publicZone)
-        }
-    }
-
-    /// Hands the pages of a query to a closure; a type that the server does not know yet has none.
-    private func pages(
-        _ query: CKQuery,
-        _ keys: [CKRecord.FieldKey]?,
-        _ database: CKDatabase,
-        _ body: ([CKRecord]) async throws -> Void
-    ) async throws {
-        var page:
-            (
-                matchResults: [(CKRecord.ID, Result<CKRecord, any Error>)],
-                queryCursor: CKQueryOperation.Cursor?
-            )
-        do {
-            page = try await database.records(matching: query, desiredKeys: keys)
-        } catch let error as CKError where error.code == .unknownItem {
-            return
-        }
-        while true {
-            try await body(try page.matchResults.map { try $0.1.get() })
-            guard let cursor = page.queryCursor else { return }
-            page = try await database.records(continuingMatchFrom: cursor, desiredKeys: keys)
         }
     }
 

@@ -16,8 +16,11 @@ extension CloudStore {
     public func verify(repairing repairs: Bool = false) async throws -> Verification {
         let mapping = file.mapping
         var result = Verification()
-        for zone in [""] + (try await file.writer.read(StoreFile.sharedZones)) {
-            let server = try await serverTags(zone)
+        var zones = [""] + (try await file.writer.read(StoreFile.sharedZones))
+        if file.catalog.tables.contains(where: \.isPublic) { zones.append(StoreFile.publicZone) }
+        for zone in zones {
+            let server =
+                zone == StoreFile.publicZone ? try await publicTags() : try await serverTags(zone)
             let part = try await file.writer.read { database in
                 try Self.compare(server, zone, database, mapping)
             }
@@ -46,8 +49,9 @@ extension CloudStore {
         }
     }
 
+    /// The tags of all records of a zone, by name.
     private func serverTags(_ zone: String) async throws -> [String: String] {
-        let source = zone.isEmpty ? database : container.sharedCloudDatabase
+        let source = database(of: file.id(zone))
         var tags: [String: String] = [:]
         var token: CKServerChangeToken?
         while true {
@@ -129,7 +133,7 @@ extension CloudStore {
         _ differences: [Verification.Difference],
         _ zone: String
     ) async throws {
-        let source = zone.isEmpty ? database : container.sharedCloudDatabase
+        let source = database(of: file.id(zone))
         let named = Dictionary(grouping: differences, by: \.kind).mapValues { $0.map(\.recordName) }
         let mapping = file.mapping
         let fetched = (named[.unknownHere] ?? []) + (named[.otherVersion] ?? [])

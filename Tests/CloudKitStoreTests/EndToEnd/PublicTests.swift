@@ -94,6 +94,68 @@ struct PublicTests {
         }
     }
 
+    @Test("A comparison with the server finds what differs in public tables, and repairs it")
+    func verified() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let (phone, laptop) = (try await device(cloud, user), try await device(cloud, user))
+            let seldom = try await device(cloud, user, sweeps: false)
+            try await phone.run("INSERT INTO news (id, title) VALUES ('a', 'A'), ('b', 'B')")
+            try await settle(phone, laptop, seldom)
+            for device in [phone, laptop, seldom] {
+                let found = try await device.store.verify()
+                #expect(found.compared == 2)
+                #expect(found.differences.isEmpty)
+            }
+            try await phone.run(
+                """
+                UPDATE news SET title = 'new' WHERE id = 'a';
+                DELETE FROM news WHERE id = 'b';
+                INSERT INTO news (id, title) VALUES ('c', 'C');
+                """
+            )
+            try await settle(phone, laptop)
+            let found = try await seldom.store.verify(repairing: true).differences
+            let expected = [
+                "news:a": Verification.Difference.Kind.otherVersion,
+                "news:b": .missingOnServer, "news:c": .unknownHere,
+            ]
+            #expect(found.count == 3)
+            #expect(found.allSatisfy { expected[$0.recordName] == $0.kind })
+            #expect(try await seldom.store.verify().differences.isEmpty)
+            #expect(try await seldom.rows(["news"]) == phone.rows(["news"]))
+        }
+    }
+
+    @Test("Deletions are looked for in the store's own time, and after a clock was set back")
+    func sweepInterval() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let phone = try await device(cloud, user)
+            let seldom = try await device(cloud, user, sweeps: false)
+            let noon: Int64 = 1_700_000_000_000
+            func setClock(_ milliseconds: Int64) async throws {
+                try await seldom.run("UPDATE cloudkit_control SET wall = ?", [milliseconds])
+            }
+            try await setClock(noon)
+            try await phone.run("INSERT INTO news (id) VALUES ('a'), ('b'), ('c')")
+            try await settle(phone, seldom)
+            try await phone.run("DELETE FROM news WHERE id = 'a'")
+            try await phone.store.sync()
+            try await setClock(noon + 86_399_000)
+            try await seldom.store.sync()
+            #expect(try await seldom.value("SELECT count(*) FROM news") == "3")
+            try await setClock(noon + 86_400_000)
+            try await seldom.store.sync()
+            #expect(try await seldom.value("SELECT count(*) FROM news") == "2")
+            try await phone.run("DELETE FROM news WHERE id = 'b'")
+            try await phone.store.sync()
+            try await setClock(noon)
+            try await seldom.store.sync()
+            #expect(try await seldom.value("SELECT count(*) FROM news") == "1")
+        }
+    }
+
     @Test("An edit that the user may not make is in the journal, and the row as the server has it")
     func refused() async throws {
         try await CloudFixture.inProcess.run { cloud in
