@@ -89,7 +89,12 @@ public struct InProcessTransport: Transport {
             throw error
         } catch {
             try Self.checkCancellation()
-            throw TransportError(.refused, message: "\(url): \(error)", cause: error)
+            let isGone = (error as? RequestError)?.serverErrorCode == .notFound
+            throw TransportError(
+                isGone ? .gone : .refused,
+                message: "\(url): \(error)",
+                cause: error
+            )
         }
         progress(1)
     }

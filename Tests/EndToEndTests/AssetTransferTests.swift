@@ -67,6 +67,34 @@ struct AssetTransferTests {
     }
 
     @Test(
+        "A file that the service has no more is assetNotAvailable for its record alone",
+        arguments: CloudFixture.allCases
+    )
+    func lostFile(_ fixture: CloudFixture) async throws {
+        let (source, other) = (try file(), try file(Data("other".utf8)))
+        defer { for file in [source, other] { try? FileManager.default.removeItem(at: file) } }
+        try await fixture.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            try await database.save(photo(source))
+            try await database.save(photo(other, "q"))
+            cloud.setFaults(
+                FaultPlan(rules: [FaultRule(.error(.notFound), operation: "assets/fetch", call: 1)])
+            )
+            let ids = ["p", "q"].map { CKRecord.ID(recordName: $0) }
+            let results = try await database.records(for: ids)
+            var codes: [CKError.Code] = []
+            for result in results.values {
+                do {
+                    #expect((try result.get()["file"] as? CKAsset)?.fileURL != nil)
+                } catch let error as CKError {
+                    codes.append(error.code)
+                }
+            }
+            #expect(codes == [.assetNotAvailable])
+        }
+    }
+
+    @Test(
         "A download that is cut off fails its record, leaves no file, and succeeds when repeated",
         arguments: CloudFixture.allCases
     )

@@ -90,10 +90,10 @@ extension ChangeApplier {
         }
     }
 
-    /// A record that waited, as it is now.
+    /// A record that waited, as it is now; nil when its fields are not known.
     func candidate(_ name: String) throws -> Candidate? {
         guard var known = try KnownRecord.fetch(database, name: name), let key = known.key,
-            let table = catalog[key.table], !known.goes
+            let table = catalog[key.table], !known.goes, !known.isUnread
         else { return nil }
         known.waiting = nil
         known.problem = nil

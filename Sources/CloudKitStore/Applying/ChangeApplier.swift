@@ -173,10 +173,15 @@ struct ChangeApplier {
     ) throws -> Candidate? {
         var known = record
         known.key = key
-        known.tag = remote.tag
-        known.system = remote.system
         known.problem = problem
-        if let base = remote.base { known.base = base }
+        if let base = remote.base {
+            known.tag = remote.tag
+            known.system = remote.system
+            known.base = base
+        } else {
+            known.tag = nil
+            known.system = known.system ?? remote.system
+        }
         try known.save(database)
         return nil
     }

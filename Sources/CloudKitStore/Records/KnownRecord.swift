@@ -70,6 +70,10 @@ struct KnownRecord {
         lacks = row[15]
     }
 
+    /// Whether the server has a version that could not be read; the fields are those of one before,
+    /// or none.
+    var isUnread: Bool { system != nil && tag == nil }
+
     /// The fields as the server had them last.
     func baseFields() throws -> [String: StoreValue] { try FieldCoding.fields(base) }
 
@@ -131,8 +135,14 @@ struct KnownRecord {
     func save(_ database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """
-                INSERT OR REPLACE INTO cloudkit_record (\(Self.columns))
+                INSERT INTO cloudkit_record (\(Self.columns))
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (name) DO UPDATE SET (\(Self.columns)) = (
+                    excluded.name, excluded.tbl, excluded.key, excluded.type, excluded.tag,
+                    excluded.system, excluded.base, excluded.sent, excluded.sentVersion,
+                    excluded.sentEntry, excluded.waiting, excluded.goes, excluded.problem,
+                    excluded.session, excluded.zone, excluded.lacks
+                )
                 """
         )
         try statement.execute(arguments: [

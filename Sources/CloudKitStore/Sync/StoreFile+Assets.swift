@@ -57,7 +57,9 @@ extension StoreFile {
             let records = try ids.compactMap { id -> RemoteRecord? in
                 switch found[id] {
                 case .success(let record): return RemoteRecord(record, mapping)
-                case .failure(let error as CKError) where error.code == .unknownItem: return nil
+                case .failure(let error as CKError)
+                where [.unknownItem, .assetNotAvailable].contains(error.code):
+                    return nil
                 case .failure(let error): throw error
                 case nil: return nil
                 }

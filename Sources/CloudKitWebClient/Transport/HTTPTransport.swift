@@ -119,7 +119,11 @@ public struct HTTPTransport: Transport {
             timeout: .minutes(10)
         )
         guard response.status == .ok else {
-            throw TransportError(.refused, message: "\(url) answered \(response.status.code)")
+            let isGone = [.notFound, .gone].contains(response.status)
+            throw TransportError(
+                isGone ? .gone : .refused,
+                message: "\(url) answered \(response.status.code)"
+            )
         }
         let size = response.headers.first(name: "content-length").flatMap(Double.init)
         var offset: Int64 = 0

@@ -22,7 +22,9 @@ public struct TransportError: Error, Sendable {
         public static let fileNotFound = Self(rawValue: "fileNotFound")
         /// The file to upload cannot be read, or the one to download cannot be written.
         public static let fileUnusable = Self(rawValue: "fileUnusable")
-        /// The server of a file answered with an error status.
+        /// The server of a file does not have it, or not under this address any more.
+        public static let gone = Self(rawValue: "gone")
+        /// The server of a file answered with another error status.
         public static let refused = Self(rawValue: "refused")
     }
 

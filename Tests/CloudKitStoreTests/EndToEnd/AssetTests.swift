@@ -1,5 +1,6 @@
 import CloudKit
 import CloudKitStore
+import CloudKitTesting
 import Foundation
 import GRDB
 import Support
@@ -38,6 +39,33 @@ struct AssetTests {
             #expect(try await laptop.rows(["photo"]) == phone.rows(["photo"]))
             #expect(try await laptop.store.status.waitingToSend == 0)
             #expect(try await laptop.store.downloadAssets(in: "photo").isEmpty)
+        }
+    }
+
+    @Test("A record whose file the service has lost is set aside with the reason; the rest goes on")
+    func lostFile() async throws {
+        try await withTwoDevices(tables: Self.tables, schema: Self.schema) { phone, laptop, cloud in
+            try await phone.run(
+                "INSERT INTO photo VALUES ('p', 'Sea', ?, NULL), ('q', 'Lake', NULL, NULL)",
+                [Data(repeating: 1, count: 5000)]
+            )
+            try await phone.store.settled()
+            cloud.setFaults(
+                FaultPlan(rules: [FaultRule(.error(.notFound), operation: "assets/fetch")])
+            )
+            try await laptop.store.sync()
+            #expect(try await laptop.value("SELECT group_concat(id) FROM photo") == "q")
+            let reason = try await laptop.store.status.setAside.first?.reason
+            #expect(reason?.contains("'small' has no file") == true)
+            try await laptop.store.sync()
+            #expect(try await laptop.store.status.setAside.map(\.key) == ["p"])
+            let found = try await laptop.store.verify().differences
+            #expect(found.map(\.recordName) == ["photo:p"])
+            cloud.setFaults(nil)
+            try await phone.run("UPDATE photo SET title = 'Ocean' WHERE id = 'p'")
+            try await settle(phone, laptop)
+            #expect(try await laptop.value("SELECT sum(length(small)) FROM photo") == "5000")
+            #expect(try await laptop.store.status.setAside.isEmpty)
         }
     }
 

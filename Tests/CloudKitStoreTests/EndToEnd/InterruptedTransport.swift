@@ -21,7 +21,9 @@ final class InterruptedTransport: PassingTransport {
         var before: [(path: String, body: @Sendable () async throws -> Void)] = []
         /// The paths of the requests.
         var paths: [String] = []
-        /// Changes the bodies of requests.
+        /// Answers in the service's place where it has an answer.
+        var answer: (@Sendable (TransportRequest) -> TransportResponse?)?
+        /// Changes the bodies of answers.
         var rewrite: (@Sendable (_ path: String, _ answer: Data) -> Data)?
     }
 
@@ -45,15 +47,16 @@ final class InterruptedTransport: PassingTransport {
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         let path = request.url.split(separator: "?").first.map(String.init) ?? request.url
-        let (fault, body, rewrite) = script.withLock { script in
+        let (fault, body, answer, rewrite) = script.withLock { script in
             script.paths.append(path)
             let fault = script.faults.firstIndex { path.hasSuffix($0.path) }
                 .map { script.faults.remove(at: $0).fault }
             let body = script.before.firstIndex { path.hasSuffix($0.path) }
                 .map { script.before.remove(at: $0).body }
-            return (fault, body, script.rewrite)
+            return (fault, body, script.answer, script.rewrite)
         }
         try await body?()
+        if let response = answer?(request) { return response }
         switch fault {
         case nil:
             var response = try await base.send(request)

@@ -152,6 +152,38 @@ struct InterruptionTests {
         }
     }
 
+    @Test("A batch too large for a proxy goes in halves; a record too large for it is set aside")
+    func halving() async throws {
+        try await withScript { phone, laptop, transport, _ in
+            try await phone.store.sync()
+            transport.script.withLock {
+                $0.answer = { request in
+                    guard request.url.contains("records/modify"), request.body?.count ?? 0 > 3_000
+                    else { return nil }
+                    return TransportResponse(status: 413, body: Data("<html>Too Large".utf8))
+                }
+            }
+            let body = String(repeating: "b", count: 500)
+            let large = String(repeating: "l", count: 5_000)
+            for number in 0..<40 {
+                try await phone.run(
+                    "INSERT INTO note (id, body) VALUES (?, ?)",
+                    ["n\(number)", number == 20 ? large : body]
+                )
+            }
+            try await settle(phone, laptop)
+            #expect(try await laptop.value("SELECT count(*) FROM note") == "39")
+            let status = try await phone.store.status
+            #expect(status.setAside.map(\.key) == ["n20"])
+            #expect(status.setAside.first?.reason.contains("413") == true)
+            #expect(status.waitingToSend == 0)
+            try await phone.run("UPDATE note SET body = 'short' WHERE id = 'n20'")
+            try await settle(phone, laptop)
+            #expect(try await laptop.rows() == phone.rows())
+            #expect(try await phone.store.status.isSettled)
+        }
+    }
+
     @Test("A value that no field can hold is set aside with its reason")
     func unmappable() async throws {
         let schema = "CREATE TABLE event (id TEXT PRIMARY KEY NOT NULL, day DATETIME, n REAL)"

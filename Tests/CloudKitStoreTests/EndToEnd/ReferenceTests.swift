@@ -119,6 +119,28 @@ struct ReferenceTests {
         }
     }
 
+    @Test("A reference that waits for its parent is not cleared by rows being sent into a new zone")
+    func earlyOptionalChildInNewZone() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            var configuration = Device.configuration
+            configuration.whenZoneIsDeleted = .upload
+            let phone = try await Device(cloud, cloud.addUser(), configuration: configuration)
+            try await phone.store.sync()
+            let record = CKRecord(recordType: "note", recordID: Device.id("note:n"))
+            record["title"] = "early"
+            record["folder"] = CKRecord.Reference(recordID: Device.id("folder:f"), action: .none)
+            try await phone.cloud.save(record)
+            try await phone.store.sync()
+            #expect(try await phone.value("SELECT folder FROM note") == nil)
+            _ = try await phone.cloud.deleteRecordZone(withID: Device.zoneID)
+            try await settle(phone)
+            let sent = try await phone.cloud.record(for: Device.id("note:n"))
+            let reference = try #require(sent["folder"] as CKRecord.Reference?)
+            #expect(reference.recordID.recordName == "folder:f")
+            #expect(try await phone.store.verify().differences.isEmpty)
+        }
+    }
+
     @Test("Deleting a parent takes its children along everywhere, and clears references")
     func cascade() async throws {
         try await withTwoDevices { phone, laptop, _ in

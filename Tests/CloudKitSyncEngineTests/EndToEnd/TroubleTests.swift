@@ -77,6 +77,44 @@ struct TroubleTests {
     }
 
     @Test(
+        "A record whose file the service has lost comes without it, and keeps no other back",
+        arguments: CloudFixture.allCases
+    )
+    func lostFile(_ fixture: CloudFixture) async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data("photo".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try await fixture.run { cloud in
+            let ada = try await cloud.addUser()
+            let database = try await cloud.database(of: ada)
+            try await database.save(CKRecordZone(zoneID: Contacts.zoneID))
+            for name in ["1", "2", "3"] {
+                let id = CKRecord.ID(recordName: name, zoneID: Contacts.zoneID)
+                let record = CKRecord(recordType: "Contact", recordID: id)
+                record["name"] = "n\(name)"
+                if name == "2" { record["photo"] = CKAsset(fileURL: file) }
+                try await database.save(record)
+            }
+            cloud.setFaults(
+                FaultPlan(rules: [FaultRule(.error(.notFound), operation: "assets/fetch")])
+            )
+            let arrived = Mutex<[String: Bool]>([:])
+            let phone = Contacts(try await cloud.database(of: ada)) { _, event, _ in
+                guard case .fetchedRecordZoneChanges(let event) = event else { return }
+                for record in event.modifications.map(\.record) {
+                    let asset = record["photo"] as? CKAsset
+                    arrived.withLock {
+                        $0[record.recordID.recordName] = asset.map { $0.fileURL == nil } ?? false
+                    }
+                }
+            }
+            try await phone.engine.fetchChanges()
+            #expect(arrived.withLock { $0 } == ["1": false, "2": true, "3": false])
+            #expect(phone.list == Self.names(4).filter { $0.key != "0" })
+        }
+    }
+
+    @Test(
         "Tokens that expire have all read again, and what went meanwhile is gone",
         arguments: CloudFixture.allCases
     )

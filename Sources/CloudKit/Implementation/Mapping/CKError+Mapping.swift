@@ -53,11 +53,13 @@ extension CKError {
 
     /// The native code of an answer that is not of the service's making, by its HTTP status.
     ///
-    /// All of them pass: what answered was something on the way, such as a proxy, or the service
-    /// in the middle of a change, and nobody knows what became of the request.
+    /// Nearly all of them pass: what answered was something on the way, such as a proxy, or the
+    /// service in the middle of a change, and nobody knows what became of the request. A proxy that
+    /// lets no request of this size pass never will.
     private static func code(ofAnswer status: Int) -> CKError.Code {
         switch status {
         case 200..<300: .serverResponseLost
+        case 413: .limitExceeded
         case 429: .requestRateLimited
         case 500...: .serviceUnavailable
         default: .networkFailure
@@ -101,7 +103,7 @@ extension CKError {
         case .unreachable: .networkUnavailable
         case .cancelled: .operationCancelled
         case .fileNotFound: .assetFileNotFound
-        case .fileUnusable: .assetNotAvailable
+        case .fileUnusable, .gone: .assetNotAvailable
         default: .networkFailure
         }
     }

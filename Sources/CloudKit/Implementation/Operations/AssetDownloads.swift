@@ -42,9 +42,13 @@ struct AssetDownloads: Sendable {
     }
 
     /// Why one of these assets has no file; nil when all were downloaded.
-    func failure(in wanted: [WireAsset]) -> CKError? {
+    ///
+    /// Where `passesLost` says so, a file that the service does not have is no failure.
+    func failure(in wanted: [WireAsset], passingLost passesLost: Bool) -> CKError? {
         for asset in wanted {
-            if case .failure(let error) = assets[asset] { return error }
+            guard case .failure(let error) = assets[asset], !passesLost || !error.isOfLostFile
+            else { continue }
+            return error
         }
         return nil
     }
@@ -79,4 +83,11 @@ struct AssetDownloads: Sendable {
 
     private static let directory = FileManager.default.temporaryDirectory
         .appendingPathComponent("CloudKit-\(ProcessInfo.processInfo.processIdentifier)")
+}
+
+extension CKError {
+    /// Whether the service has no file of an asset.
+    fileprivate var isOfLostFile: Bool {
+        (userInfo[NSUnderlyingErrorKey] as? TransportError)?.code == .gone
+    }
 }

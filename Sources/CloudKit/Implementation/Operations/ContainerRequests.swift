@@ -186,8 +186,8 @@ extension DatabaseRequests.Context {
         share.shortGUID = share.shortGUID ?? shortGUID
         share.recordType = share.recordType ?? WireRecord.shareType
         let root = wire.rootRecord.map { [ItemResult.success($0)] } ?? []
-        let shares = await context.materialize([.success(share)], home: home, assets: false)
-        let roots = await context.materialize(root, home: home, assets: true)
+        let shares = await context.materialize([.success(share)], home: home, assets: .none)
+        let roots = await context.materialize(root, home: home, assets: .all)
         return Result {
             guard let share = try shares.first?.get() as? CKShare else {
                 throw CKError(.internalError, message: "The server sent no share for \(shortGUID)")

@@ -71,7 +71,8 @@ extension DatabaseRequests {
         in zoneID: CKRecordZone.ID,
         since token: CKServerChangeToken?,
         desiredKeys: [CKRecord.FieldKey]?,
-        limit: Int?
+        limit: Int?,
+        assets: Context.AssetFiles = .all
     ) async throws(CKError) -> Result<ZoneChangePage, CKError> {
         try refusePublic()
         let context = try await context()
@@ -96,7 +97,7 @@ extension DatabaseRequests {
         switch answer {
         case .failure(let error): return .failure(CKError(error))
         case .success(let changes):
-            let page = await context.page(changes, home: zoneID)
+            let page = await context.page(changes, home: zoneID, assets: assets)
             // The page's token would pass over records whose files did not come.
             try throwIfCancelled(among: page.changed.map(\.result.error))
             return .success(page)
@@ -116,7 +117,8 @@ extension DatabaseRequests {
 extension DatabaseRequests.Context {
     fileprivate func page(
         _ changes: ZoneChangesResponse.Zone,
-        home: CKRecordZone.ID
+        home: CKRecordZone.ID,
+        assets: AssetFiles
     ) async -> ZoneChangePage {
         var page = ZoneChangePage(
             token: CKServerChangeToken(token: changes.syncToken),
@@ -139,7 +141,7 @@ extension DatabaseRequests.Context {
                 identities.append(recordID)
             }
         }
-        let records = await materialize(live, home: home, assets: true)
+        let records = await materialize(live, home: home, assets: assets)
         page.changed = Array(zip(identities, records))
         return page
     }

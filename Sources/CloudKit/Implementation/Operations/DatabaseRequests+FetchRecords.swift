@@ -28,7 +28,7 @@ extension DatabaseRequests {
                 let records = await context.materialize(
                     answers,
                     home: zoneID,
-                    assets: true
+                    assets: .all
                 ) { index, fraction in progress(unique[index], fraction) }
                 for (recordID, record) in zip(unique, records) { results[recordID] = record }
             } catch let error where error.code == .zoneNotFound {
@@ -40,15 +40,23 @@ extension DatabaseRequests {
 }
 
 extension DatabaseRequests.Context {
-    /// The records of an answer, with their assets' files where `assets` says so; `progress` is
-    /// told of each record, by its place, how much of its files has come.
+    /// Which assets get their files.
+    enum AssetFiles {
+        case none
+        case all
+        /// Those whose files the service has: others are lost, however often they are asked for.
+        case existing
+    }
+
+    /// The records of an answer, with the files of their assets; `progress` is told of each record,
+    /// by its place, how much of its files has come.
     func materialize(
         _ answers: [ItemResult<WireRecord>],
         home: CKRecordZone.ID,
-        assets: Bool,
+        assets: AssetFiles,
         progress: @escaping @Sendable (Int, Double) -> Void = { _, _ in }
     ) async -> [Result<CKRecord, any Error>] {
-        let wanted = assets ? answers.map { (try? $0.get())?.assets ?? [] } : []
+        let wanted = assets != .none ? answers.map { (try? $0.get())?.assets ?? [] } : []
         let received = DownloadProgress(of: wanted, progress)
         let files = await AssetDownloads(of: wanted.flatMap(\.self), client: client) {
             received.note($0, $1)
@@ -57,7 +65,10 @@ extension DatabaseRequests.Context {
             switch answer {
             case .failure(let error): return .failure(CKError(error))
             case .success(let wire):
-                if assets, let failure = files.failure(in: wire.assets) {
+                if let failure = files.failure(
+                    in: wire.assets,
+                    passingLost: assets == .existing
+                ) {
                     return .failure(failure)
                 }
                 return Result<CKRecord, CKError> { () throws(CKError) in

@@ -76,7 +76,7 @@ extension DatabaseRequests {
             try await context.client.queryRecords(request, in: context.database)
         }
         let home = request.zoneID.map(context.owners.native) ?? .default
-        let records = await context.materialize(response.records, home: home, assets: true)
+        let records = await context.materialize(response.records, home: home, assets: .all)
         var page = QueryPage()
         for (answer, record) in zip(response.records, records) {
             guard let recordID = context.identity(of: answer, home: home) else { continue }

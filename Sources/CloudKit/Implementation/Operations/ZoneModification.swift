@@ -223,7 +223,7 @@ struct ZoneModification {
                 in: context.database
             )
         }
-        let servers = await context.materialize(answers, home: zoneID, assets: false)
+        let servers = await context.materialize(answers, home: zoneID, assets: .none)
         for (record, server) in zip(conflicts, servers) {
             saveResults[record.recordID] = .failure(conflict(record, server))
         }

@@ -101,7 +101,8 @@ package struct DatabaseSyncService: SyncEngineService {
             in: zoneID,
             since: token,
             desiredKeys: nil,
-            limit: nil
+            limit: nil,
+            assets: .existing
         ).get()
         // In the feed's order, oldest first.
         var records: [CKRecord] = []
