@@ -21,7 +21,9 @@ struct IndexKeys {
         let name = IndexKey.text(record.name)
         // Shares belong to no type of the schema.
         guard type.number != 0 else { return [] }
-        var entries = [IndexEntry(index: type.nameIndex, key: name, record: record.id)]
+        var entries: [IndexEntry] = []
+        entries.reserveCapacity(2 * indexed.count)
+        entries.append(IndexEntry(index: type.nameIndex, key: name, record: record.id))
         for (name, field) in indexed {
             let value = value(name, of: record, fields)
             if !field.indexes.isDisjoint(with: .values) {

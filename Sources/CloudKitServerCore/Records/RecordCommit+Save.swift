@@ -91,7 +91,9 @@ extension RecordCommit {
         _ name: String
     ) throws -> RecordFields {
         var fields = kept ?? RecordFields()
-        for (key, field) in changes.sorted(by: { $0.key < $1.key }) {
+        if kept == nil { fields.fields.reserveCapacity(changes.count) }
+        for key in changes.keys.sorted() {
+            guard let field = changes[key] else { continue }
             let checked = try rules.checked(
                 field,
                 key,
@@ -103,7 +105,9 @@ extension RecordCommit {
                 fields.fields[key] = nil
                 continue
             }
-            fields.fields[key] = try redeem(checked, key, name, before?.fields[key])
+            let isAsset = checked.value?.type.scalar == .asset
+            fields.fields[key] =
+                isAsset ? try redeem(checked, key, name, before?.fields[key]) : checked
         }
         return fields
     }

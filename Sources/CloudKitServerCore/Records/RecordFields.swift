@@ -37,10 +37,10 @@ struct RecordFields: Hashable {
 
     /// The assets in all fields.
     var assets: [WireAsset] {
-        fields.sorted { $0.key < $1.key }.flatMap { field -> [WireAsset] in
-            switch field.value.value {
+        values(of: .asset).flatMap { value -> [WireAsset] in
+            switch value {
             case .asset(let asset): [asset]
-            case .list(let values, of: .asset): values.compactMap(\.asset)
+            case .list(let values, _): values.compactMap(\.asset)
             default: []
             }
         }
@@ -48,13 +48,19 @@ struct RecordFields: Hashable {
 
     /// The references in all fields.
     var references: [WireReference] {
-        fields.sorted { $0.key < $1.key }.flatMap { field -> [WireReference] in
-            switch field.value.value {
+        values(of: .reference).flatMap { value -> [WireReference] in
+            switch value {
             case .reference(let reference): [reference]
-            case .list(let values, of: .reference): values.compactMap(\.reference)
+            case .list(let values, _): values.compactMap(\.reference)
             default: []
             }
         }
+    }
+
+    /// The values of one type and the lists of it, by the names of their fields.
+    private func values(of scalar: FieldType.Scalar) -> [WireValue] {
+        let names = fields.filter { $0.value.value?.type.scalar == scalar }.keys
+        return names.sorted().compactMap { fields[$0]?.value }
     }
 }
 

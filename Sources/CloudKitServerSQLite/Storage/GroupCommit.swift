@@ -9,7 +9,7 @@ import Synchronization
 final class GroupCommit: Sendable {
     /// One write that waits.
     private struct Job: Sendable {
-        let run: @Sendable (Database) throws -> Void
+        let run: @Sendable (SQLiteConnection) throws -> Void
         let finish: @Sendable ((any Error)?) -> Void
     }
 
@@ -32,13 +32,13 @@ final class GroupCommit: Sendable {
     ///
     /// - Throws: What the closure throws, or `StorageError`.
     func run<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (SQLiteConnection) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let outcome = Outcome<Value>()
             add(
                 Job(
-                    run: { database in outcome.set(try body(database)) },
+                    run: { connection in outcome.set(try body(connection)) },
                     finish: { error in outcome.resume(continuation, error) }
                 )
             )
@@ -80,18 +80,21 @@ final class GroupCommit: Sendable {
         } catch {
             errors = Array(repeating: StorageError(error), count: group.count)
         }
-        for (job, error) in zip(group, errors) { job.finish(error) }
+        guard group.count > 1 else { return group[0].finish(errors[0]) }
+        // Waking many takes a while, in which the next group can begin.
+        Task { for (job, error) in zip(group, errors) { job.finish(error) } }
     }
 
     /// Runs jobs in one transaction, and answers their errors; when it throws, nothing was done.
     private static func transact(
         _ group: [Job],
         _ database: Database,
-        _ run: (Job, Database) throws -> (any Error)?
+        _ run: (Job, SQLiteConnection, Database) throws -> (any Error)?
     ) throws -> [(any Error)?] {
         do {
             try database.execute(cached: "BEGIN IMMEDIATE")
-            let errors = try group.map { try run($0, database) }
+            let connection = SQLiteConnection(database)
+            let errors = try group.map { try run($0, connection, database) }
             try database.execute(cached: "COMMIT")
             return errors
         } catch {
@@ -104,10 +107,14 @@ final class GroupCommit: Sendable {
     private struct MayHaveWritten: Error {}
 
     /// Runs one job; answers its error, or throws when there is something to undo.
-    private static func runPlainly(_ job: Job, _ database: Database) throws -> (any Error)? {
+    private static func runPlainly(
+        _ job: Job,
+        _ connection: SQLiteConnection,
+        _ database: Database
+    ) throws -> (any Error)? {
         let changes = database.totalChangesCount
         do {
-            try job.run(database)
+            try job.run(connection)
             return nil
         } catch {
             guard !(error is DatabaseError), database.totalChangesCount == changes else {
@@ -118,11 +125,16 @@ final class GroupCommit: Sendable {
     }
 
     /// Runs one job; answers its error, or throws when the whole transaction is lost.
-    private static func runInSavepoint(_ job: Job, _ database: Database) throws -> (any Error)? {
+    private static func runInSavepoint(
+        _ job: Job,
+        _ connection: SQLiteConnection,
+        _ database: Database
+    ) throws -> (any Error)? {
         try database.execute(cached: "SAVEPOINT job")
         do {
-            try job.run(database)
+            try job.run(connection)
         } catch {
+            connection.directory.empty()
             // SQLite ends the whole transaction by itself when the disk is full or fails.
             guard database.isInsideTransaction else { throw error }
             try database.execute(cached: "ROLLBACK TO job")

@@ -29,7 +29,9 @@ extension SQLiteConnection {
     }
 
     func environment(_ id: RowID<StoredEnvironment>) throws -> StoredEnvironment? {
-        try first(Self.selectEnvironment + " WHERE id = ?", [id.rawValue], Self.environment)
+        try directory.environments.value(id) {
+            try first(Self.selectEnvironment + " WHERE id = ?", [id.rawValue], Self.environment)
+        }
     }
 
     func environments() throws -> [StoredEnvironment] {
@@ -106,7 +108,9 @@ extension SQLiteConnection {
     }
 
     func user(_ id: RowID<StoredUser>) throws -> StoredUser? {
-        try first(Self.selectUser + " WHERE id = ?", [id.rawValue], Self.user)
+        try directory.users.value(id) {
+            try first(Self.selectUser + " WHERE id = ?", [id.rawValue], Self.user)
+        }
     }
 
     func user(container: String, recordName: String) throws -> StoredUser? {
@@ -150,10 +154,12 @@ extension SQLiteConnection {
     }
 
     func documents(_ collection: String) throws -> [StoredDocument] {
-        try all(
-            "SELECT name, body FROM document WHERE collection = ? ORDER BY name",
-            [collection]
-        ) { StoredDocument(name: $0[0], body: $0[1]) }
+        try directory.documents.value(collection) {
+            try all(
+                "SELECT name, body FROM document WHERE collection = ? ORDER BY name",
+                [collection]
+            ) { StoredDocument(name: $0[0], body: $0[1]) }
+        }
     }
 
     func putDocument(_ collection: String, _ document: StoredDocument) throws {

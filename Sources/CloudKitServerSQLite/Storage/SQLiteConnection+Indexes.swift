@@ -32,32 +32,32 @@ extension SQLiteConnection {
 
     func addEntries(_ entries: [IndexEntry], in zone: RowID<StoredZone>) throws {
         var rest = entries[...]
-        while !rest.isEmpty {
-            // Few sizes, so that few statements are kept.
-            let count = Self.insertSizes.first { $0 <= rest.count } ?? 1
-            let values: [Argument] = rest.prefix(count).flatMap { entry -> [Argument] in
-                [zone.rawValue, entry.index, entry.key, entry.record.rawValue]
+        while let record = rest.first?.record {
+            let part = rest.prefix(Self.inserts.count).prefix { $0.record == record }
+            var values: [Argument] = [zone.rawValue, record.rawValue]
+            values.reserveCapacity(2 + 2 * part.count)
+            for entry in part {
+                values.append(entry.index)
+                values.append(entry.key)
             }
-            try run(Self.inserts[count] ?? "", values)
-            rest = rest.dropFirst(count)
+            try run(Self.inserts[part.count - 1], values, to: .contents)
+            rest = rest.dropFirst(part.count)
         }
     }
 
-    private static let insertSizes = [16, 8, 4, 2, 1]
-    private static let inserts = Dictionary(
-        uniqueKeysWithValues: insertSizes.map { size in
-            let rows = Array(repeating: "(?, ?, ?, ?)", count: size).joined(separator: ", ")
-            return (
-                size,
-                "INSERT OR IGNORE INTO indexEntry (zone, number, key, record) VALUES \(rows)"
-            )
-        }
-    )
+    /// Statements that insert some entries of one record, by their number.
+    private static let inserts = (1...24).map { count in
+        // The zone and the record are the same in all rows.
+        let rows = (1...count).map { "(?1, ?\(2 * $0 + 1), ?\(2 * $0 + 2), ?2)" }
+        let values = rows.joined(separator: ", ")
+        return "INSERT OR IGNORE INTO indexEntry (zone, number, key, record) VALUES \(values)"
+    }
 
     func removeEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws {
         try run(
             "DELETE FROM indexEntry WHERE zone = ? AND number = ? AND key = ? AND record = ?",
-            [zone.rawValue, entry.index, entry.key, entry.record.rawValue]
+            [zone.rawValue, entry.index, entry.key, entry.record.rawValue],
+            to: .contents
         )
     }
 

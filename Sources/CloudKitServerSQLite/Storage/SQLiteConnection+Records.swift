@@ -52,7 +52,8 @@ extension SQLiteConnection {
                     modifiedBy, isDeleted, parent, share, hasAssets, fields, extra)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-                Self.arguments(record)
+                Self.arguments(record),
+                to: .contents
             )
         )
     }
@@ -66,7 +67,8 @@ extension SQLiteConnection {
                 hasAssets = ?, fields = ?, extra = ?
             WHERE id = ?
             """,
-            Self.arguments(record) + [record.id.rawValue]
+            Self.arguments(record) + [record.id.rawValue],
+            to: .contents
         )
     }
 
@@ -116,12 +118,13 @@ extension SQLiteConnection {
             [
                 zone.rawValue, reference.target, reference.kind.rawValue,
                 reference.source.rawValue,
-            ]
+            ],
+            to: .contents
         )
     }
 
     func removeReferences(from source: RowID<StoredRecord>) throws {
-        try run("DELETE FROM reference WHERE source = ?", [source.rawValue])
+        try run("DELETE FROM reference WHERE source = ?", [source.rawValue], to: .contents)
     }
 
     func holdsAsset(_ checksum: Data) throws -> Bool {
@@ -133,11 +136,12 @@ extension SQLiteConnection {
     }
 
     func setAssets(_ checksums: [Data], of record: RowID<StoredRecord>) throws {
-        try run("DELETE FROM asset WHERE record = ?", [record.rawValue])
+        try run("DELETE FROM asset WHERE record = ?", [record.rawValue], to: .contents)
         for checksum in checksums {
             try run(
                 "INSERT OR IGNORE INTO asset (checksum, record) VALUES (?, ?)",
-                [checksum, record.rawValue]
+                [checksum, record.rawValue],
+                to: .contents
             )
         }
     }

@@ -6,11 +6,13 @@ extension SQLiteConnection {
         _ environment: RowID<StoredEnvironment>,
         owner: RowID<StoredUser>?
     ) throws -> StoredDatabase? {
-        try first(
-            Self.selectDatabase + " WHERE environment = ? AND owner = ?",
-            [environment.rawValue, owner?.rawValue ?? 0],
-            Self.database
-        )
+        try directory.databases.value(DirectoryCache.DatabaseKey(environment: environment, owner: owner)) {
+            try first(
+                Self.selectDatabase + " WHERE environment = ? AND owner = ?",
+                [environment.rawValue, owner?.rawValue ?? 0],
+                Self.database
+            )
+        }
     }
 
     func database(_ id: RowID<StoredDatabase>) throws -> StoredDatabase? {
@@ -61,11 +63,13 @@ extension SQLiteConnection {
     }
 
     func zone(_ database: RowID<StoredDatabase>, name: String) throws -> StoredZone? {
-        try first(
-            Self.selectZone + " WHERE database = ? AND name = ?",
-            [database.rawValue, name],
-            Self.zone
-        )
+        try directory.zones.value(DirectoryCache.ZoneKey(database: database, name: name)) {
+            try first(
+                Self.selectZone + " WHERE database = ? AND name = ?",
+                [database.rawValue, name],
+                Self.zone
+            )
+        }
     }
 
     func zone(_ id: RowID<StoredZone>) throws -> StoredZone? {
@@ -137,8 +141,10 @@ extension SQLiteConnection {
             [
                 zone.incarnation, zone.headSequence, zone.changeSequence, zone.isDeleted,
                 zone.birthSequence, zone.bytes, zone.horizonSequence, zone.id.rawValue,
-            ]
+            ],
+            to: .contents
         )
+        directory.zones.replace(DirectoryCache.ZoneKey(database: zone.database, name: zone.name), zone)
     }
 
     func removeContents(of zone: RowID<StoredZone>) throws {

@@ -10,6 +10,7 @@ import Foundation
 /// The storage as one connection sees it inside a transaction.
 struct SQLiteConnection {
     private let database: Database
+    let directory = DirectoryCache()
 
     init(_ database: Database) {
         self.database = database
@@ -18,8 +19,17 @@ struct SQLiteConnection {
     /// A value for a statement's question mark.
     typealias Argument = (any DatabaseValueConvertible)?
 
+    /// What a statement writes to.
+    enum Target {
+        /// Any table.
+        case any
+        /// No row that ``DirectoryCache`` may hold.
+        case contents
+    }
+
     /// Runs a statement.
-    func run(_ sql: String, _ arguments: [Argument] = []) throws {
+    func run(_ sql: String, _ arguments: [Argument] = [], to target: Target = .any) throws {
+        if target == .any { directory.empty() }
         let statement = try database.cachedStatement(sql: sql)
         statement.setUncheckedArguments(StatementArguments(arguments))
         try statement.execute()
@@ -27,6 +37,7 @@ struct SQLiteConnection {
 
     /// Runs a statement whose text is not worth keeping prepared.
     func runOnce(_ sql: String, _ arguments: [Argument] = []) throws {
+        directory.empty()
         try database.execute(sql: sql, arguments: StatementArguments(arguments))
     }
 
@@ -41,8 +52,12 @@ struct SQLiteConnection {
     }
 
     /// Runs a statement that adds a row; answers the row's number.
-    func insert(_ sql: String, _ arguments: [Argument]) throws -> Int64 {
-        try run(sql, arguments)
+    func insert(
+        _ sql: String,
+        _ arguments: [Argument],
+        to target: Target = .any
+    ) throws -> Int64 {
+        try run(sql, arguments, to: target)
         return database.lastInsertedRowID
     }
 

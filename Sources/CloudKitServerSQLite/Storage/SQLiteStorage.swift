@@ -104,7 +104,7 @@ public final class SQLiteStorage: Storage {
     public func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
-        try await commits.run { try body(SQLiteConnection($0)) }
+        try await commits.run { try body($0) }
     }
 
     /// A number that differs after every commit that did not come from here.

@@ -7,11 +7,13 @@ import Foundation
 extension JSONWriter {
     /// Writes the fields of a record, by name, so that equal fields are equal bytes.
     package mutating func fields(
-        _ fields: some Sequence<(key: String, value: WireField)>,
+        _ fields: [String: WireField],
         numbersAsStrings: Bool = false
     ) {
         openObject()
-        for (name, field) in fields.sorted(by: { $0.key < $1.key }) {
+        // Names are sorted without their fields, which are large.
+        for name in fields.keys.sorted() {
+            guard let field = fields[name] else { continue }
             key(name)
             self.field(field, numbersAsStrings: numbersAsStrings)
         }
