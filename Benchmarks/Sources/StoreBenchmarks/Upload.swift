@@ -16,11 +16,16 @@ enum Upload {
             var records = try await fetch(plain)
             var measured: [Comparison.Round] = []
             for round in 0..<rounds.count + 1 {
+                // What the last round saved comes back, which is no part of sending.
+                try await device.store.sync()
                 let title = "The title of round \(round)"
                 try await device.database.write { database in
                     try database.execute(sql: "UPDATE note SET title = ?", arguments: [title])
                 }
-                for record in records { record["title"] = title }
+                for record in records {
+                    record["title"] = title
+                    record["storeStamp"] = Self.stamp(round)
+                }
                 let start = ContinuousClock.now
                 let summary = try await device.store.sync()
                 let middle = ContinuousClock.now
@@ -39,6 +44,13 @@ enum Upload {
             return Comparison(subject: "CloudStore", floor: "modifyRecords", rounds: measured)
                 .timeFigure
         }
+    }
+
+    /// What the store says in each record of its edits, which the other side sends as well.
+    private static func stamp(_ round: Int) -> String {
+        let others = "author,body,color,created,edited,isPinned,visits,weight"
+        return "abcdefghij=\(round + 1_000_000_000);0.1000000000=\(others);"
+            + "0.\(round + 1_000_000_000)=title"
     }
 
     private static func fetch(_ database: CKDatabase) async throws -> [CKRecord] {

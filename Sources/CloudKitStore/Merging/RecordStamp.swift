@@ -1,9 +1,10 @@
 /// What a record says about its edits: the last version of each device that is in it, and when each
 /// field was edited.
 ///
-/// It travels in one string field, `device=version,…;field@device=time,…`, with numbers in base 36,
-/// so that a device finds its own save again when the answer to it was lost, and so that times of
-/// edits can be compared.
+/// It travels in one string field, `device=version,…;place.time=field,field,…;…`, where `place` is
+/// that of a device in the list, and numbers are in base 36. So a device finds its own save again
+/// when the answer to it was lost, and times of edits can be compared. Fields that were edited
+/// together, as those of a new row, share their time.
 struct RecordStamp: Hashable {
     /// The field that holds it.
     static let field = "storeStamp"
@@ -15,32 +16,31 @@ struct RecordStamp: Hashable {
 
     /// Reads a stamp; what cannot be read is left out, so that it counts as never edited.
     init(_ text: String) {
-        let halves = text.utf8.split(
-            separator: UInt8(ascii: ";"),
-            maxSplits: 1,
-            omittingEmptySubsequences: false
-        )
-        for (key, version) in Self.pairs(halves[0]) { versions[String(key)] = version }
-        guard halves.count == 2 else { return }
-        for (key, time) in Self.pairs(halves[1]) {
-            let names = key.utf8.split(separator: UInt8(ascii: "@"))
-            guard names.count == 2 else { continue }
-            times[String(Substring(names[0]))] = EditTime(
-                microseconds: time,
-                device: String(Substring(names[1]))
-            )
+        let parts = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+        let devices = parts[0].split(separator: UInt8(ascii: ",")).compactMap(Self.pair)
+        for (device, version) in devices {
+            versions[String(device)] = Int64(Substring(version), radix: 36)
+        }
+        for part in parts.dropFirst() {
+            guard let (key, fields) = Self.pair(part) else { continue }
+            let numbers = key.utf8.split(separator: UInt8(ascii: "."))
+            guard numbers.count == 2, let place = Int(Substring(numbers[0]), radix: 36),
+                devices.indices.contains(place),
+                let time = Int64(Substring(numbers[1]), radix: 36)
+            else { continue }
+            let edit = EditTime(microseconds: time, device: String(devices[place].0))
+            for field in fields.split(separator: UInt8(ascii: ",")) {
+                times[String(Substring(field))] = edit
+            }
         }
     }
 
-    /// The names and numbers of a half; bytes are split, as they are much quicker than characters.
-    private static func pairs(_ half: Substring.UTF8View) -> [(Substring, Int64)] {
-        half.split(separator: UInt8(ascii: ",")).compactMap { part in
-            let pair = part.split(separator: UInt8(ascii: "="))
-            guard pair.count == 2, let number = Int64(Substring(pair[1]), radix: 36) else {
-                return nil
-            }
-            return (Substring(pair[0]), number)
-        }
+    /// The two sides of an equals sign; bytes are split, as they are much quicker than characters.
+    private static func pair(
+        _ text: Substring.UTF8View
+    ) -> (Substring, Substring.UTF8View)? {
+        guard let sign = text.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+        return (Substring(text[..<sign]), text[text.index(after: sign)...])
     }
 
     /// The stamp of a record's fields.
@@ -50,10 +50,13 @@ struct RecordStamp: Hashable {
 
     /// The stamp as a field's value.
     var text: String {
-        let versions = versions.sorted { $0.key < $1.key }
-            .map { "\($0.key)=\(String($0.value, radix: 36))" }
-        let times = times.sorted { $0.key < $1.key }
-            .map { "\($0.key)@\($0.value.device)=\(String($0.value.microseconds, radix: 36))" }
-        return versions.joined(separator: ",") + ";" + times.joined(separator: ",")
+        let devices = Set(versions.keys).union(times.values.map(\.device)).sorted()
+        let list = devices.map { "\($0)=\(String(versions[$0] ?? 0, radix: 36))" }
+        let edits = Dictionary(grouping: times, by: \.value).map { edit, fields in
+            let place = String(devices.firstIndex(of: edit.device) ?? 0, radix: 36)
+            let time = String(edit.microseconds, radix: 36)
+            return "\(place).\(time)=\(fields.map(\.key).sorted().joined(separator: ","))"
+        }
+        return ([list.joined(separator: ",")] + edits.sorted()).joined(separator: ";")
     }
 }

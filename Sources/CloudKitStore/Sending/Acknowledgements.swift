@@ -41,11 +41,30 @@ struct Acknowledgements {
         return result
     }
 
-    /// Takes in what the server accepted.
-    mutating func accept(_ record: RemoteRecord) throws {
-        guard var known = try KnownRecord.fetch(database, name: record.name), let key = known.key
-        else { return }
-        var entry = try OutboxEntry.fetch(database, key)
+    /// Takes in what the server accepted of a batch that was made from some entries.
+    mutating func accept(_ records: [SavedRecord], _ entries: [String: OutboxEntry]) throws {
+        let known = try KnownRecord.fetch(database, names: records.map(\.name))
+        for record in records {
+            guard let known = known[record.name] else { continue }
+            try accept(record, known, entries[record.name])
+        }
+    }
+
+    private mutating func accept(
+        _ record: SavedRecord,
+        _ before: KnownRecord,
+        _ sentEntry: OutboxEntry?
+    ) throws {
+        var known = before
+        guard let key = known.key else { return }
+        let sent = try known.sentFields() ?? [:]
+        var entry = sentEntry
+        // An entry that went as a whole is cleared if it is the same still; others are looked at.
+        if entry?.version != known.sentEntry
+            || entry?.changed.keys.allSatisfy({ sent[$0] != nil }) != true
+        {
+            entry = try OutboxEntry.fetch(database, key)
+        }
         try applier.acknowledge(&known, &entry)
         known.tag = record.tag
         known.system = record.system
@@ -62,7 +81,7 @@ struct Acknowledgements {
     }
 
     /// Learns where a saved record is; one that was taken out of the tree is its owner's alone.
-    private mutating func locate(_ record: RemoteRecord, _ key: RowKey) throws {
+    private mutating func locate(_ record: SavedRecord, _ key: RowKey) throws {
         guard applier.hasPlaces else { return }
         guard var place = try Place.fetch(database, key) else { return }
         place.name = record.name

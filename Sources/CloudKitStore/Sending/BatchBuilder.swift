@@ -27,6 +27,10 @@ struct BatchBuilder {
     }
 
     private var limit = 0
+    /// Times that the records of the batch are stamped with, taken together.
+    private var versions: Range<Int64> = 0..<0
+    /// The records of the entries that were read last, by name; nil for those that are not known.
+    private var known: [String: KnownRecord?] = [:]
     private var visits: [RowKey: Visit] = [:]
     private var batch = OutgoingBatch()
 
@@ -66,6 +70,7 @@ struct BatchBuilder {
             )
             guard let newest = entries.last?.version else { break }
             last = newest
+            try lookUp(entries)
             for entry in entries where !attempted.contains(entry.version) {
                 if entry.isDeleted {
                     deletions.append(entry)
@@ -97,6 +102,20 @@ struct BatchBuilder {
                 WHERE p.tbl = cloudkit_outbox.tbl AND p.key = cloudkit_outbox.key), '')
                 = \(zone.literal)
             """
+    }
+
+    /// Reads what the file knows of the records of some entries.
+    private mutating func lookUp(_ entries: [OutboxEntry]) throws {
+        let names = entries.compactMap { try? name($0.key) }
+        let found = try KnownRecord.fetch(database, names: names)
+        for name in names { known[name] = .some(found[name]) }
+    }
+
+    /// A time for one record of the batch.
+    private mutating func nextVersion() throws -> Int64 {
+        if versions.isEmpty { versions = try StoreClock.ticks(database, limit) }
+        defer { versions = versions.dropFirst() }
+        return versions.lowerBound
     }
 
     // MARK: Saves
@@ -188,9 +207,9 @@ struct BatchBuilder {
         } catch {
             return try setAside(entry, "\(error)")
         }
+        let found = try known[name] ?? KnownRecord.fetch(database, name: name)
         var known =
-            try KnownRecord.fetch(database, name: name)
-            ?? KnownRecord(name: name, key: entry.key, type: table.recordType, zone: zone)
+            found ?? KnownRecord(name: name, key: entry.key, type: table.recordType, zone: zone)
         known.key = entry.key
         let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
         if place != nil { try linkChildren(of: row, table) }
@@ -215,7 +234,7 @@ struct BatchBuilder {
             if open.isEmpty { try entry.clear(database) }
             return
         }
-        let version = try StoreClock.tick(database)
+        let version = try nextVersion()
         changes[RecordStamp.field] = .text(stamp(base, entry, changes, version).text)
         known.sent = FieldCoding.data(changes)
         known.sentVersion = version

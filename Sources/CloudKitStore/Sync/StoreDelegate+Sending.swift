@@ -146,11 +146,11 @@ extension StoreDelegate {
         _ event: Answers
     ) async throws -> (zone: String, result: Acknowledgements.Result) {
         let (zone, entries, files) = state.withLock { ($0.zone, $0.entries, $0.files) }
-        let saved = event.saved.map { RemoteRecord($0, file.mapping) }
+        let saved = event.saved.map(SavedRecord.init)
         let count = entries.count
         let result = try await file.apply { database, mapping in
             var answers = try Acknowledgements(database, mapping, zone: zone)
-            for record in saved { try answers.accept(record) }
+            try answers.accept(saved, entries)
             try answers.adjustClock()
             for id in event.deleted {
                 try answers.acceptDeletion(id.recordName, entries[id.recordName])

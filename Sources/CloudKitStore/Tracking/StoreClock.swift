@@ -20,11 +20,18 @@ struct StoreClock {
 
     /// A new time, later than every other of this file.
     static func tick(_ database: Database) throws -> Int64 {
+        try ticks(database, 1).lowerBound
+    }
+
+    /// New times, one after the other, later than every other of this file.
+    static func ticks(_ database: Database, _ count: Int) throws -> Range<Int64> {
         try database.run(
-            "UPDATE cloudkit_control SET clock = max(clock + 1, \(ControlTables.now))"
+            "UPDATE cloudkit_control SET clock = max(clock + 1, \(ControlTables.now)) + ? - 1",
+            [count]
         )
         let statement = try database.cachedStatement(sql: "SELECT clock FROM cloudkit_control")
-        return try Int64.fetchOne(statement) ?? 0
+        let last = try Int64.fetchOne(statement) ?? 0
+        return last + 1 - Int64(count)..<last + 1
     }
 
     /// Learns the server's time from an answer.
