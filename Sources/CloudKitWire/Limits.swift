@@ -25,6 +25,8 @@ public enum Limits {
 
     /// Records that may point to one target with a `DELETE_SELF` or validating reference.
     public static let owningReferencesPerTarget = 750
+    /// Participants of a share, its owner included.
+    public static let participantsPerShare = 100
 
     /// Characters of a record name, zone name, record type or field name.
     public static let nameLength = 255

@@ -72,9 +72,68 @@ struct SharingTests {
         }
     }
 
-    @Test("A link that leads nowhere is unknownItem")
-    func unknownLink() async throws {
-        try await CloudFixture.inProcess.run { cloud in
+    private static func code(_ result: Result<CKRecord, any Error>) -> CKError.Code? {
+        if case .failure(let error as CKError) = result { error.code } else { nil }
+    }
+
+    @Test(
+        "A record is in one share only, and a zone that is shared as a whole holds no other",
+        arguments: CloudFixture.allCases
+    )
+    func oneShare(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let ada = try await cloud.device(of: try await cloud.addUser("Ada"))
+            let database = ada.privateCloudDatabase
+            let (root, share) = try await share(ada)
+            let fresh = try await database.record(for: root.recordID)
+            let (again, _) = try await database.modifyRecords(
+                saving: [fresh, CKShare(rootRecord: fresh)],
+                deleting: [],
+                atomically: false
+            )
+            #expect(again.values.compactMap(Self.code) == [.alreadyShared])
+            #expect(try await database.record(for: root.recordID).share?.recordID == share.recordID)
+
+            let zone = try await database.save(CKRecordZone(zoneName: "Whole"))
+            try await database.save(CKShare(recordZoneID: zone.zoneID))
+            let other = CKRecord(
+                recordType: "List",
+                recordID: CKRecord.ID(recordName: "other", zoneID: zone.zoneID)
+            )
+            try await database.save(other)
+            let (below, _) = try await database.modifyRecords(
+                saving: [other, CKShare(rootRecord: other)],
+                deleting: [],
+                atomically: false
+            )
+            #expect(below.values.compactMap(Self.code) == [.serverRejectedRequest])
+        }
+    }
+
+    @Test(
+        "A share has at most 100 participants, its owner included",
+        arguments: CloudFixture.allCases
+    )
+    func participantLimit(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let ada = try await cloud.device(of: try await cloud.addUser("Ada"))
+            let (_, share) = try await share(ada)
+            share.publicPermission = .none
+            let addresses = (0..<100).map { "p\($0)@example.com" }
+            let found = try await ada.shareParticipants(forEmailAddresses: addresses)
+            let people = try addresses.map { try #require(found[$0]).get() }
+            for person in people.prefix(99) { share.addParticipant(person) }
+            let database = ada.privateCloudDatabase
+            let saved = try #require(try await database.save(share) as? CKShare)
+            #expect(saved.participants.count == 100)
+            saved.addParticipant(people[99])
+            await expectCKError(.tooManyParticipants) { try await database.save(saved) }
+        }
+    }
+
+    @Test("A link that leads nowhere is unknownItem", arguments: CloudFixture.allCases)
+    func unknownLink(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
             let device = try await cloud.device(of: try await cloud.addUser())
             let url = try #require(URL(string: "https://www.icloud.com/share/0nothing"))
             await expectCKError(.unknownItem) { try await device.shareMetadata(for: url) }

@@ -41,6 +41,7 @@ extension RecordCommit {
         }
         let before = try existing?.extra.map { try SharePart(stored: $0) }
         let root = try before.map { $0.root } ?? rootName(of: wire, name)
+        if before == nil { try checkUnshared(root, name) }
         var part = SharePart(
             root: root,
             publicPermission: wire.shareParts?.publicPermission ?? before?.publicPermission
@@ -56,6 +57,27 @@ extension RecordCommit {
             .addLink(part.shortGUID, to: name, in: zone.zone.id, writer)
         if let root { newShares[root] = name }
         return part
+    }
+
+    /// Refuses a second share of a record, and one of a record in a zone that is shared as a whole.
+    private func checkUnshared(_ root: String?, _ name: String) throws {
+        guard let root else { return }
+        if let other = try writer.record(zone.zone.id, name: root)?.share, other != name,
+            try writer.record(zone.zone.id, name: other)?.isDeleted == false
+        {
+            throw RecordFailure(
+                .badRequest,
+                "\(ShareRefusal.alreadyShared.rawValue): '\(root)' is in the share '\(other)'"
+            )
+        }
+        let whole = try writer.record(zone.zone.id, name: SharePart.zoneShareName)
+        if whole?.isDeleted == false {
+            throw RecordFailure(
+                .badRequest,
+                "\(ShareRefusal.zoneIsShared.rawValue): '\(zone.id.zoneName)', so that '\(root)' is "
+                    + "shared with it"
+            )
+        }
     }
 
     private func rootName(of wire: WireRecord, _ name: String) throws -> String? {
@@ -127,6 +149,13 @@ extension RecordCommit {
             participant.type = participant.type ?? .user
             participant.permission = participant.permission ?? .readOnly
             result.append(participant)
+        }
+        guard result.count <= Limits.participantsPerShare else {
+            throw RecordFailure(
+                .badRequest,
+                "\(ShareRefusal.tooManyParticipants.rawValue): \(result.count), at most "
+                    + "\(Limits.participantsPerShare) with the owner"
+            )
         }
         return result
     }

@@ -44,7 +44,7 @@ extension CKError {
     /// Puts the failure of one item into Apple's terms.
     init(_ error: ItemError) {
         self.init(
-            Self.code(error.serverErrorCode),
+            Self.code(ofShare: error) ?? Self.code(error.serverErrorCode),
             message: Self.message(error.serverErrorCode, error.reason),
             retryAfter: error.retryAfter,
             cause: error
@@ -75,6 +75,17 @@ extension CKError {
     private static func code(_ refusal: RequestError) -> CKError.Code {
         let isUnknownType = refusal.reason?.hasPrefix("Did not find record type") ?? false
         return isUnknownType ? .unknownItem : code(refusal.serverErrorCode)
+    }
+
+    /// The native code of a share that was refused, which only the reason tells.
+    private static func code(ofShare error: ItemError) -> CKError.Code? {
+        guard error.serverErrorCode == .badRequest, let reason = error.reason else { return nil }
+        return switch ShareRefusal.allCases.first(where: { reason.hasPrefix($0.rawValue) }) {
+        case .alreadyShared: .alreadyShared
+        case .tooManyParticipants: .tooManyParticipants
+        case .zoneIsShared: .serverRejectedRequest
+        case nil: nil
+        }
     }
 
     /// The native code of a service's code; `reference violation` and the like by their meaning.
