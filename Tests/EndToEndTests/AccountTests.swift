@@ -35,9 +35,12 @@ struct AccountTests {
         }
     }
 
-    @Test("A signed-in user is known by the name of the user's record")
-    func somebody() async throws {
-        try await CloudFixture.inProcess.run { cloud in
+    @Test(
+        "A signed-in user is known by the name of the user's record",
+        arguments: CloudFixture.allCases
+    )
+    func somebody(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
             let user = try await cloud.addUser()
             let device = try await cloud.device(of: user)
             #expect(try await device.accountStatus() == .available)

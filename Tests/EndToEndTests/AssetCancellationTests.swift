@@ -82,7 +82,7 @@ struct AssetCancellationTests {
 
             scene.cloud.setFaults(nil)
             #expect(try contents(try await scene.database.record(for: recordID)) == Self.bytes)
-            #expect(scene.watch.existing.isEmpty)
+            await scene.watch.untilGone()
         }
     }
 
@@ -272,6 +272,11 @@ private final class Watch: Sendable {
     /// The files that downloads went to.
     var files: [URL] { contents.withLock { $0 } }
     var existing: [URL] { files.filter { FileManager.default.fileExists(atPath: $0.path) } }
+
+    /// Waits until the files are gone: a file goes with the last task that holds its record.
+    func untilGone() async {
+        while !existing.isEmpty { await Task.yield() }
+    }
 
     func untilUnderWay() async {
         for await _ in starts { return }

@@ -61,9 +61,12 @@ struct AssetOperationTests {
         }
     }
 
-    @Test("A missing file fails its record alone, and names record and field")
-    func missing() async throws {
-        try await CloudFixture.inProcess.run { cloud in
+    @Test(
+        "A missing file fails its record alone, and names record and field",
+        arguments: CloudFixture.allCases
+    )
+    func missing(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
             let good = CKRecord(recordType: "Photo")
             let bad = CKRecord(
@@ -81,11 +84,11 @@ struct AssetOperationTests {
         }
     }
 
-    @Test("The server's record of a conflict has no files")
-    func conflict() async throws {
+    @Test("The server's record of a conflict has no files", arguments: CloudFixture.allCases)
+    func conflict(fixture: CloudFixture) async throws {
         let source = try file(Data("x".utf8))
         defer { try? FileManager.default.removeItem(at: source) }
-        try await CloudFixture.inProcess.run { cloud in
+        try await fixture.run { cloud in
             let user = try await cloud.addUser()
             let first = try await cloud.database(of: user)
             let id = CKRecord.ID(recordName: "p")

@@ -43,44 +43,50 @@ struct InterruptionTests {
     }
 
     @Test(
-        "An operation that is cancelled while it waits for the server ends with operationCancelled"
+        "An operation that is cancelled while it waits for the server ends with operationCancelled",
+        arguments: CloudFixture.allCases
     )
-    func cancellation() async throws {
-        let cloud = try await TestCloud()
-        let (started, start) = AsyncStream<Void>.makeStream()
-        let device = try await cloud.device(
-            of: try await cloud.addUser("Ada"),
-            transport: ScriptedTransport.silent { start.yield() }.over
-        )
-        let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
-        let error = await outcome(
-            of: operation,
-            on: device.privateCloudDatabase,
-            cancellingWhen: started
-        )
-        #expect(error?.code == .operationCancelled)
-        #expect(operation.isCancelled && operation.isFinished)
+    func cancellation(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let (started, start) = AsyncStream<Void>.makeStream()
+            let device = try await cloud.device(
+                of: try await cloud.addUser(),
+                transport: ScriptedTransport.silent { start.yield() }.over
+            )
+            let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
+            let error = await outcome(
+                of: operation,
+                on: device.privateCloudDatabase,
+                cancellingWhen: started
+            )
+            #expect(error?.code == .operationCancelled)
+            #expect(operation.isCancelled && operation.isFinished)
+        }
     }
 
-    @Test("An operation that takes longer than its resource timeout ends with networkFailure")
-    func timeout() async throws {
-        let cloud = try await TestCloud()
-        let (started, start) = AsyncStream<Void>.makeStream()
-        let clock = GatedClock(started)
-        var client = try await cloud.client(
-            of: try await cloud.addUser("Ada"),
-            transport: ScriptedTransport.silent { start.yield() }.over
-        )
-        client.clock = clock
-        let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
-        operation.configuration.timeoutIntervalForResource = 3600
-        // A database does not keep its container, whose client has the clock.
-        let container = CKContainer(client: client)
-        let error = await outcome(of: operation, on: container.privateCloudDatabase)
-        withExtendedLifetime(container) {}
-        #expect(error?.code == .networkFailure)
-        #expect(error?.localizedDescription.contains("timeoutIntervalForResource") ?? false)
-        #expect(clock.waits.withLock { $0 } == [.seconds(3600)])
+    @Test(
+        "An operation that takes longer than its resource timeout ends with networkFailure",
+        arguments: CloudFixture.allCases
+    )
+    func timeout(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let (started, start) = AsyncStream<Void>.makeStream()
+            let clock = GatedClock(started)
+            var client = try await cloud.client(
+                of: try await cloud.addUser(),
+                transport: ScriptedTransport.silent { start.yield() }.over
+            )
+            client.clock = clock
+            let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
+            operation.configuration.timeoutIntervalForResource = 3600
+            // A database does not keep its container, whose client has the clock.
+            let container = CKContainer(client: client)
+            let error = await outcome(of: operation, on: container.privateCloudDatabase)
+            withExtendedLifetime(container) {}
+            #expect(error?.code == .networkFailure)
+            #expect(error?.localizedDescription.contains("timeoutIntervalForResource") ?? false)
+            #expect(clock.waits.withLock { $0 } == [.seconds(3600)])
+        }
     }
 
     @Test("Timeouts without end, or below zero, end no process", arguments: CloudFixture.allCases)
@@ -107,46 +113,54 @@ struct InterruptionTests {
 
     @Test(
         "A busy service is waited for by operations that nobody waits for, and by no others",
-        arguments: [
-            (QualityOfService.background, CKError.Code?.none), (.utility, nil),
-            (.default, .requestRateLimited), (.userInitiated, .requestRateLimited),
-            (.userInteractive, .requestRateLimited),
+        arguments: CloudFixture.allCases,
+        [
+            QualityOfService.background, .utility, .default, .userInitiated, .userInteractive,
         ]
     )
-    func quality(_ quality: QualityOfService, _ code: CKError.Code?) async throws {
-        let cloud = try await TestCloud()
-        cloud.setFaults(
-            FaultPlan(rules: [
-                FaultRule(.error(.throttled, retryAfter: 7), operation: "records/lookup", call: 1)
-            ])
-        )
-        let clock = JumpingClock()
-        var client = try await cloud.client(of: try await cloud.addUser("Ada"))
-        client.clock = clock
-        let database = CKContainer(client: client).privateCloudDatabase
-        try await database.save(CKRecord(recordType: "Note", recordID: .init(recordName: "a")))
-        let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
-        operation.qualityOfService = quality
-        operation.configuration.timeoutIntervalForResource = .infinity
-        let error = await outcome(of: operation, on: database)
-        #expect(error?.code == code)
-        #expect(clock.jumps == (code == nil ? [.seconds(7)] : []))
+    func quality(_ fixture: CloudFixture, _ quality: QualityOfService) async throws {
+        try await fixture.run { cloud in
+            let waits = quality == .background || quality == .utility
+            let code: CKError.Code? = waits ? nil : .requestRateLimited
+            let rule = FaultRule(
+                .error(.throttled, retryAfter: 7),
+                operation: "records/lookup",
+                call: 1
+            )
+            cloud.setFaults(FaultPlan(rules: [rule]))
+            let clock = JumpingClock()
+            var client = try await cloud.client(of: try await cloud.addUser())
+            client.clock = clock
+            let database = CKContainer(client: client).privateCloudDatabase
+            try await database.save(CKRecord(recordType: "Note", recordID: .init(recordName: "a")))
+            let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
+            operation.qualityOfService = quality
+            operation.configuration.timeoutIntervalForResource = .infinity
+            let error = await outcome(of: operation, on: database)
+            #expect(error?.code == code)
+            #expect(clock.jumps == (waits ? [.seconds(7)] : []))
+        }
     }
 
-    @Test("The request timeout of a configuration reaches the transport")
-    func requestTimeout() async throws {
-        let cloud = try await TestCloud()
-        let transport = ScriptedTransport()
-        let device = try await cloud.device(
-            of: try await cloud.addUser("Ada"),
-            transport: transport.over
-        )
-        let configuration = CKOperation.Configuration()
-        configuration.timeoutIntervalForRequest = 7
-        _ = try await device.privateCloudDatabase.configuredWith(configuration: configuration) {
-            try await $0.allRecordZones()
+    @Test(
+        "The request timeout of a configuration reaches the transport",
+        arguments: CloudFixture.allCases
+    )
+    func requestTimeout(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let transport = ScriptedTransport()
+            let device = try await cloud.device(
+                of: try await cloud.addUser(),
+                transport: transport.over
+            )
+            let database = device.privateCloudDatabase
+            let configuration = CKOperation.Configuration()
+            configuration.timeoutIntervalForRequest = 7
+            _ = try await database.configuredWith(configuration: configuration) {
+                try await $0.allRecordZones()
+            }
+            #expect(transport.requests.last?.timeout == 7)
         }
-        #expect(transport.requests.last?.timeout == 7)
     }
 }
 

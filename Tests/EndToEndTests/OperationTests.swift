@@ -69,9 +69,12 @@ struct OperationTests {
         }
     }
 
-    @Test("A dependent operation starts when the one before it has ended")
-    func dependencies() async throws {
-        try await CloudFixture.inProcess.run { cloud in
+    @Test(
+        "A dependent operation starts when the one before it has ended",
+        arguments: CloudFixture.allCases
+    )
+    func dependencies(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
             let log = Log()
             let zones = CKModifyRecordZonesOperation(recordZonesToSave: [Self.zone])
@@ -86,9 +89,12 @@ struct OperationTests {
         }
     }
 
-    @Test("An operation that was cancelled before its start ends with operationCancelled")
-    func cancellation() async throws {
-        try await CloudFixture.inProcess.run { cloud in
+    @Test(
+        "An operation that was cancelled before its start ends with operationCancelled",
+        arguments: CloudFixture.allCases
+    )
+    func cancellation(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
             let log = Log()
             let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
@@ -103,9 +109,12 @@ struct OperationTests {
         }
     }
 
-    @Test("Items that fail leave the operation successful, and make a partialFailure of old blocks")
-    func partialFailure() async throws {
-        try await CloudFixture.inProcess.run { cloud in
+    @Test(
+        "Items that fail leave the operation successful, and make a partialFailure of old blocks",
+        arguments: CloudFixture.allCases
+    )
+    func partialFailure(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
             let missing = CKRecord.ID(recordName: "missing")
             let log = Log()
@@ -142,9 +151,12 @@ struct OperationTests {
         #expect(log.all == ["0 partialFailure", "unknownItem"])
     }
 
-    @Test("A zone's changes come page by page with tokens between, and the last with the result")
-    func zoneChanges() async throws {
-        try await CloudFixture.inProcess.run { cloud in
+    @Test(
+        "A zone's changes come page by page with tokens between, and the last with the result",
+        arguments: CloudFixture.allCases
+    )
+    func zoneChanges(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
             try await database.save(Self.zone)
             _ = try await database.modifyRecords(

@@ -108,9 +108,9 @@ struct QueryTests {
         }
     }
 
-    @Test("Distances find what is near, and sort it")
-    func distances() async throws {
-        try await CloudFixture.inProcess.run { cloud in
+    @Test("Distances find what is near, and sort it", arguments: CloudFixture.allCases)
+    func distances(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
             try await database.save(Self.zone)
             _ = try await database.modifyRecords(saving: people(), deleting: [])
@@ -134,137 +134,177 @@ struct QueryTests {
         }
     }
 
-    /// A database whose queries are answered page after page, then with a refusal.
-    private func database(
-        answering pages: [[String]]
-    ) async throws -> (database: CKDatabase, transport: ScriptedTransport) {
-        let cloud = try await TestCloud()
-        let user = try await cloud.addUser("Ada")
-        let next = Mutex(0)
-        let transport = ScriptedTransport { request, _ in
-            guard request.isAbout("records/query") else { return nil }
-            let page = next.withLock { next in
-                next += 1
-                return next - 1
+    /// Runs a test on a database whose queries are answered page after page, then with a refusal.
+    private func run(
+        _ fixture: CloudFixture,
+        answering pages: [[String]],
+        _ body: @Sendable (CKDatabase, ScriptedTransport) async throws -> Void
+    ) async throws {
+        try await fixture.run { cloud in
+            let next = Mutex(0)
+            let transport = ScriptedTransport { request, _ in
+                guard request.isAbout("records/query") else { return nil }
+                let page = next.withLock { next in
+                    next += 1
+                    return next - 1
+                }
+                guard page < pages.count else { return Self.refusal }
+                return Self.page(pages[page], next: page + 1 < pages.count ? page + 1 : nil)
             }
-            guard page < pages.count else {
-                return .refusal(
-                    400,
-                    #"{"serverErrorCode":"BAD_REQUEST","reason":"Did not find record type: X"}"#
+            let device = try await cloud.device(
+                of: try await cloud.addUser(),
+                transport: transport.over
+            )
+            try await body(device.privateCloudDatabase, transport)
+        }
+    }
+
+    private static let refusal = TransportResponse.refusal(
+        400,
+        #"{"serverErrorCode":"BAD_REQUEST","reason":"Did not find record type: X"}"#
+    )
+
+    /// A page of people, and where there is another one, its number as the marker.
+    private static func page(_ names: [String], next: Int?) -> TransportResponse {
+        let records = names.map {
+            #"{"recordName":"\#($0)","recordType":"Person","fields":{},"recordChangeTag":"1"}"#
+        }
+        let marker = next.map { #","continuationMarker":"\#($0)""# } ?? ""
+        return .ok(#"{"records":[\#(records.joined(separator: ","))]\#(marker)}"#)
+    }
+
+    @Test(
+        "Pages follow one another through cursors, which can be archived",
+        arguments: CloudFixture.allCases
+    )
+    func cursors(fixture: CloudFixture) async throws {
+        let pages = [["Eva", "Dan"], [], ["Ada"]]
+        try await run(fixture, answering: pages) { database, transport in
+            let query = CKQuery(
+                recordType: "Person",
+                predicate: NSPredicate(format: "age > %@ AND NOT tags CONTAINS 'x'", 3)
+            )
+            query.sortDescriptors = [NSSortDescriptor(key: "creationDate", ascending: false)]
+            var (matches, cursor) = try await database.records(matching: query, resultsLimit: 2)
+            var names = matches.map(\.0.recordName)
+            while let next = cursor {
+                let archive = try NSKeyedArchiver.archivedData(
+                    withRootObject: next,
+                    requiringSecureCoding: true
                 )
-            }
-            let records = pages[page].map {
-                #"{"recordName":"\#($0)","recordType":"Person","fields":{},"recordChangeTag":"1"}"#
-            }
-            let marker = page + 1 < pages.count ? #","continuationMarker":"\#(page + 1)""# : ""
-            return .ok(#"{"records":[\#(records.joined(separator: ","))]\#(marker)}"#)
-        }
-        let device = try await cloud.device(of: user, transport: transport.over)
-        return (device.privateCloudDatabase, transport)
-    }
-
-    @Test("Pages follow one another through cursors, which can be archived")
-    func cursors() async throws {
-        let (database, transport) = try await database(answering: [["Eva", "Dan"], [], ["Ada"]])
-        let query = CKQuery(
-            recordType: "Person",
-            predicate: NSPredicate(format: "age > %@ AND NOT tags CONTAINS 'x'", 3)
-        )
-        query.sortDescriptors = [NSSortDescriptor(key: "creationDate", ascending: false)]
-        var (matches, cursor) = try await database.records(matching: query, resultsLimit: 2)
-        var names = matches.map(\.0.recordName)
-        while let next = cursor {
-            let archive = try NSKeyedArchiver.archivedData(
-                withRootObject: next,
-                requiringSecureCoding: true
-            )
-            let read = try #require(
-                try NSKeyedUnarchiver.unarchivedObject(
-                    ofClass: CKQueryOperation.Cursor.self,
-                    from: archive
+                let read = try #require(
+                    try NSKeyedUnarchiver.unarchivedObject(
+                        ofClass: CKQueryOperation.Cursor.self,
+                        from: archive
+                    )
                 )
-            )
-            #expect(read == next)
-            (matches, cursor) = try await database.records(continuingMatchFrom: read)
-            names += matches.map(\.0.recordName)
-        }
-        #expect(names == ["Eva", "Dan", "Ada"])
-        let bodies = transport.requests(about: "records/query").map { request in
-            let body = try? JSONSerialization.jsonObject(with: request.body ?? Data())
-            return body as? [String: Any] ?? [:]
-        }
-        #expect(bodies.map { $0["continuationMarker"] as? String } == [nil, "1", "2"])
-        let filters = bodies.map { body in
-            ((body["query"] as? [String: Any])?["filterBy"] as? [[String: Any]] ?? [])
-                .map { $0["comparator"] as? String ?? "" }
-        }
-        #expect(filters == Array(repeating: ["GREATER_THAN", "NOT_LIST_CONTAINS"], count: 3))
-        let sorts = (bodies[0]["query"] as? [String: Any])?["sortBy"] as? [[String: Any]]
-        #expect(sorts?.first?["systemFieldName"] as? String == "createdTimestamp")
-        #expect(bodies[0]["zoneWide"] as? Bool == true)
-    }
-
-    @Test("A query operation reports records in order, and its cursor")
-    func operation() async throws {
-        let (database, _) = try await database(answering: [["Ada", "Bob"], ["Cleo"]])
-        let query = CKQuery(recordType: "Person", predicate: NSPredicate(value: true))
-        let operation = CKQueryOperation(query: query)
-        let log = Log()
-        operation.recordMatchedBlock = { recordID, _ in log.note(recordID.recordName) }
-        operation.queryResultBlock = { result in
-            log.note(((try? result.get()) ?? nil) == nil ? "end" : "cursor")
-        }
-        await finish([operation], on: database)
-        #expect(log.all == ["Ada", "Bob", "cursor"])
-    }
-
-    @Test("A predicate that holds for nothing asks nothing")
-    func nothing() async throws {
-        let (database, transport) = try await database(answering: [])
-        for format in ["FALSEPREDICATE", "name IN {}"] {
-            let (matches, cursor) = try await database.records(
-                matching: CKQuery(recordType: "Person", predicate: NSPredicate(format: format))
-            )
-            #expect(matches.isEmpty && cursor == nil)
-        }
-        #expect(transport.requests(about: "records/query").isEmpty)
-    }
-
-    @Test("A query on a type that does not exist fails with unknownItem")
-    func unknownType() async throws {
-        let (database, _) = try await database(answering: [])
-        await expectCKError(.unknownItem) {
-            try await database.records(
-                matching: CKQuery(recordType: "Nobody", predicate: NSPredicate(value: true))
-            )
+                #expect(read == next)
+                (matches, cursor) = try await database.records(continuingMatchFrom: read)
+                names += matches.map(\.0.recordName)
+            }
+            #expect(names == ["Eva", "Dan", "Ada"])
+            let bodies = transport.requests(about: "records/query").map { request in
+                let body = try? JSONSerialization.jsonObject(with: request.body ?? Data())
+                return body as? [String: Any] ?? [:]
+            }
+            #expect(bodies.map { $0["continuationMarker"] as? String } == [nil, "1", "2"])
+            let filters = bodies.map { body in
+                ((body["query"] as? [String: Any])?["filterBy"] as? [[String: Any]] ?? [])
+                    .map { $0["comparator"] as? String ?? "" }
+            }
+            #expect(filters == Array(repeating: ["GREATER_THAN", "NOT_LIST_CONTAINS"], count: 3))
+            let sorts = (bodies[0]["query"] as? [String: Any])?["sortBy"] as? [[String: Any]]
+            #expect(sorts?.first?["systemFieldName"] as? String == "createdTimestamp")
+            #expect(bodies[0]["zoneWide"] as? Bool == true)
         }
     }
 
     @Test(
-        "What CloudKit's queries cannot say is refused with its place",
-        arguments: [
-            ("age > 1 OR age < 0", "character 9"), ("name LIKE 'A*'", "character 6"),
-            ("name ENDSWITH 'a'", "character 6"), ("ALL tags == 'x'", "character 10"),
-            ("home.latitude == 1", "character 1"), ("age == nil", "character 8"),
-            ("NOT (age BETWEEN {1, 2})", "character 10"),
-            ("NOT (age > 1 AND age < 3)", "character 1"),
-            ("age >", "character 6"), ("age ~ 3", "character 5"), ("name == 'x", "character 9"),
-            ("age == name", "character 8"), ("_age == 1", "character 1"),
-        ]
+        "A query operation reports records in order, and its cursor",
+        arguments: CloudFixture.allCases
     )
-    func refused(format: String, place: String) async throws {
-        try await CloudFixture.inProcess.run { cloud in
+    func operation(fixture: CloudFixture) async throws {
+        try await run(fixture, answering: [["Ada", "Bob"], ["Cleo"]]) { database, _ in
+            let query = CKQuery(recordType: "Person", predicate: NSPredicate(value: true))
+            let operation = CKQueryOperation(query: query)
+            let log = Log()
+            operation.recordMatchedBlock = { recordID, _ in log.note(recordID.recordName) }
+            operation.queryResultBlock = { result in
+                log.note(((try? result.get()) ?? nil) == nil ? "end" : "cursor")
+            }
+            await finish([operation], on: database)
+            #expect(log.all == ["Ada", "Bob", "cursor"])
+        }
+    }
+
+    @Test("A predicate that holds for nothing asks nothing", arguments: CloudFixture.allCases)
+    func nothing(fixture: CloudFixture) async throws {
+        try await run(fixture, answering: []) { database, transport in
+            for format in ["FALSEPREDICATE", "name IN {}"] {
+                let (matches, cursor) = try await database.records(
+                    matching: CKQuery(recordType: "Person", predicate: NSPredicate(format: format))
+                )
+                #expect(matches.isEmpty && cursor == nil)
+            }
+            #expect(transport.requests(about: "records/query").isEmpty)
+        }
+    }
+
+    @Test(
+        "A query on a type that does not exist fails with unknownItem",
+        arguments: CloudFixture.allCases
+    )
+    func unknownType(fixture: CloudFixture) async throws {
+        try await run(fixture, answering: []) { database, _ in
+            await expectCKError(.unknownItem) {
+                try await database.records(
+                    matching: CKQuery(recordType: "Nobody", predicate: NSPredicate(value: true))
+                )
+            }
+        }
+    }
+
+    /// A predicate that a query cannot say, and the place of what it cannot.
+    struct Unsayable: Sendable, CustomTestStringConvertible {
+        let format: String
+        let place: String
+        var testDescription: String { format }
+    }
+
+    static let unsayable: [Unsayable] = [
+        Unsayable(format: "age > 1 OR age < 0", place: "character 9"),
+        Unsayable(format: "name LIKE 'A*'", place: "character 6"),
+        Unsayable(format: "name ENDSWITH 'a'", place: "character 6"),
+        Unsayable(format: "ALL tags == 'x'", place: "character 10"),
+        Unsayable(format: "home.latitude == 1", place: "character 1"),
+        Unsayable(format: "age == nil", place: "character 8"),
+        Unsayable(format: "NOT (age BETWEEN {1, 2})", place: "character 10"),
+        Unsayable(format: "NOT (age > 1 AND age < 3)", place: "character 1"),
+        Unsayable(format: "age >", place: "character 6"),
+        Unsayable(format: "age ~ 3", place: "character 5"),
+        Unsayable(format: "name == 'x", place: "character 9"),
+        Unsayable(format: "age == name", place: "character 8"),
+        Unsayable(format: "_age == 1", place: "character 1"),
+    ]
+
+    @Test(
+        "What CloudKit's queries cannot say is refused with its place",
+        arguments: CloudFixture.allCases,
+        unsayable
+    )
+    func refused(_ fixture: CloudFixture, _ unsayable: Unsayable) async throws {
+        try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
             let error = await expectCKError(.invalidArguments) {
                 try await database.records(
                     matching: CKQuery(
                         recordType: "Person",
-                        predicate: NSPredicate(format: format)
+                        predicate: NSPredicate(format: unsayable.format)
                     )
                 )
             }
             let text = error?.localizedDescription ?? ""
-            #expect(text.contains("\"\(format)\", \(place):"), "\(text)")
+            #expect(text.contains("\"\(unsayable.format)\", \(unsayable.place):"), "\(text)")
         }
     }
 }

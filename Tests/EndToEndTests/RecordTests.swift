@@ -292,9 +292,12 @@ struct RecordTests {
         }
     }
 
-    @Test("Completion handlers are called once with what the async form gives")
-    func completions() async throws {
-        try await CloudFixture.inProcess.run { cloud in
+    @Test(
+        "Completion handlers are called once with what the async form gives",
+        arguments: CloudFixture.allCases
+    )
+    func completions(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
             let (phone, _) = try await Self.devices(cloud)
             let note = Self.note("n1")
             let saved = await withCheckedContinuation { continuation in

@@ -29,9 +29,10 @@ struct SavingRuleTests {
     }
 
     private func run(
+        _ fixture: CloudFixture,
         _ body: @Sendable (CKDatabase, CKDatabase) async throws -> Void
     ) async throws {
-        try await CloudFixture.inProcess.run { cloud in
+        try await fixture.run { cloud in
             let user = try await cloud.addUser()
             let first = try await cloud.database(of: user)
             try await first.save(Self.zone)
@@ -41,13 +42,17 @@ struct SavingRuleTests {
 
     @Test(
         "No tag and no server record: created under every policy",
-        arguments: [
+        arguments: CloudFixture.allCases,
+        [
             CKModifyRecordsOperation.RecordSavePolicy.ifServerRecordUnchanged, .changedKeys,
             .allKeys,
         ]
     )
-    func created(policy: CKModifyRecordsOperation.RecordSavePolicy) async throws {
-        try await run { database, _ in
+    func created(
+        _ fixture: CloudFixture,
+        _ policy: CKModifyRecordsOperation.RecordSavePolicy
+    ) async throws {
+        try await run(fixture) { database, _ in
             let record = note()
             let saved = try await save(record, policy, database)
             #expect(saved === record && record.recordChangeTag != nil)
@@ -55,9 +60,12 @@ struct SavingRuleTests {
         }
     }
 
-    @Test("No tag and a server record: a conflict, or written over")
-    func exists() async throws {
-        try await run { first, second in
+    @Test(
+        "No tag and a server record: a conflict, or written over",
+        arguments: CloudFixture.allCases
+    )
+    func exists(fixture: CloudFixture) async throws {
+        try await run(fixture) { first, second in
             try await first.save(note("old"))
             let error = await expectCKError(.serverRecordChanged) {
                 try await save(note(), .ifServerRecordUnchanged, second)
@@ -71,9 +79,12 @@ struct SavingRuleTests {
         }
     }
 
-    @Test("A stale tag: a conflict, or written over; the client's record stays as it is")
-    func stale() async throws {
-        try await run { first, second in
+    @Test(
+        "A stale tag: a conflict, or written over; the client's record stays as it is",
+        arguments: CloudFixture.allCases
+    )
+    func stale(fixture: CloudFixture) async throws {
+        try await run(fixture) { first, second in
             let mine = try await first.save(note("old"))
             let theirs = try await second.record(for: Self.recordID)
             theirs["title"] = "theirs"
@@ -91,9 +102,12 @@ struct SavingRuleTests {
         }
     }
 
-    @Test("changedKeys sends what changed, allKeys all that the record holds")
-    func keys() async throws {
-        try await run { first, second in
+    @Test(
+        "changedKeys sends what changed, allKeys all that the record holds",
+        arguments: CloudFixture.allCases
+    )
+    func keys(fixture: CloudFixture) async throws {
+        try await run(fixture) { first, second in
             let record = note("a")
             record["count"] = 1
             let mine = try await first.save(record)
@@ -109,9 +123,9 @@ struct SavingRuleTests {
         }
     }
 
-    @Test("A tag of a record that was deleted: unknownItem")
-    func deleted() async throws {
-        try await run { first, second in
+    @Test("A tag of a record that was deleted: unknownItem", arguments: CloudFixture.allCases)
+    func deleted(fixture: CloudFixture) async throws {
+        try await run(fixture) { first, second in
             let mine = try await first.save(note())
             try await second.deleteRecord(withID: Self.recordID)
             mine["title"] = "again"
@@ -121,9 +135,12 @@ struct SavingRuleTests {
         }
     }
 
-    @Test("A missing zone: zoneNotFound under every policy, and for reading")
-    func zone() async throws {
-        try await run { database, _ in
+    @Test(
+        "A missing zone: zoneNotFound under every policy, and for reading",
+        arguments: CloudFixture.allCases
+    )
+    func zone(fixture: CloudFixture) async throws {
+        try await run(fixture) { database, _ in
             let elsewhere = CKRecord.ID(
                 recordName: "n",
                 zoneID: CKRecordZone.ID(zoneName: "Missing")
@@ -147,17 +164,23 @@ struct SavingRuleTests {
         }
     }
 
-    @Test("Deleting what is not there succeeds, records and zones")
-    func missing() async throws {
-        try await run { database, _ in
+    @Test(
+        "Deleting what is not there succeeds, records and zones",
+        arguments: CloudFixture.allCases
+    )
+    func missing(fixture: CloudFixture) async throws {
+        try await run(fixture) { database, _ in
             try await database.deleteRecord(withID: Self.recordID)
             try await database.deleteRecordZone(withID: CKRecordZone.ID(zoneName: "Missing"))
         }
     }
 
-    @Test("In an atomic zone one failure keeps all others from being stored")
-    func atomic() async throws {
-        try await run { first, second in
+    @Test(
+        "In an atomic zone one failure keeps all others from being stored",
+        arguments: CloudFixture.allCases
+    )
+    func atomic(fixture: CloudFixture) async throws {
+        try await run(fixture) { first, second in
             try await first.save(note("old"))
             let other = CKRecord.ID(recordName: "n2", zoneID: Self.zone.zoneID)
             let records = [note("new"), CKRecord(recordType: "Note", recordID: other)]
@@ -176,9 +199,12 @@ struct SavingRuleTests {
         }
     }
 
-    @Test("More than 400 items and the same item twice are refused before anything is sent")
-    func limits() async throws {
-        try await run { database, _ in
+    @Test(
+        "More than 400 items and the same item twice are refused before anything is sent",
+        arguments: CloudFixture.allCases
+    )
+    func limits(fixture: CloudFixture) async throws {
+        try await run(fixture) { database, _ in
             await expectCKError(.limitExceeded) {
                 try await database.modifyRecords(
                     saving: (0..<401).map { _ in CKRecord(recordType: "Note") },
@@ -194,9 +220,12 @@ struct SavingRuleTests {
         }
     }
 
-    @Test("desiredKeys: nil is everything, none system fields only, and absent is not cleared")
-    func desiredKeys() async throws {
-        try await run { first, second in
+    @Test(
+        "desiredKeys: nil is everything, none system fields only, and absent is not cleared",
+        arguments: CloudFixture.allCases
+    )
+    func desiredKeys(fixture: CloudFixture) async throws {
+        try await run(fixture) { first, second in
             let record = note("a")
             record["count"] = 1
             try await first.save(record)
@@ -212,9 +241,12 @@ struct SavingRuleTests {
         }
     }
 
-    @Test("A parent that was removed is gone from the server's copy")
-    func parent() async throws {
-        try await run { first, second in
+    @Test(
+        "A parent that was removed is gone from the server's copy",
+        arguments: CloudFixture.allCases
+    )
+    func parent(fixture: CloudFixture) async throws {
+        try await run(fixture) { first, second in
             let root = CKRecord(
                 recordType: "Note",
                 recordID: CKRecord.ID(recordName: "root", zoneID: Self.recordID.zoneID)

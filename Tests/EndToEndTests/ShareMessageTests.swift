@@ -154,7 +154,7 @@ struct ShareMessageTests {
             try await container.publicCloudDatabase.save(all)
             Issue.record("the public database took a database subscription")
         } catch let error as CKError {
-            #expect(error.code == .invalidArguments)
+            #expect(error.code == .badDatabase)
         }
     }
 }

@@ -1,4 +1,5 @@
 import CloudKit
+import Support
 import Testing
 
 @Suite("Archives of records")
@@ -69,20 +70,50 @@ struct RecordArchiveTests {
         #expect(CKRecord(coder: reader) == nil)
     }
 
-    @Test("IDs, references, zones and tokens are equal after a round trip")
-    func values() throws {
-        func roundTrip<Object: NSObject & NSSecureCoding>(_ object: Object) throws -> Object? {
-            let data = try NSKeyedArchiver.archivedData(
-                withRootObject: object,
-                requiringSecureCoding: true
-            )
-            return try NSKeyedUnarchiver.unarchivedObject(ofClass: Object.self, from: data)
-        }
+    private static func roundTrip<Object: NSObject & NSSecureCoding>(
+        _ object: Object
+    ) throws -> Object? {
+        let data = try NSKeyedArchiver.archivedData(
+            withRootObject: object,
+            requiringSecureCoding: true
+        )
+        return try NSKeyedUnarchiver.unarchivedObject(ofClass: Object.self, from: data)
+    }
+
+    @Test(
+        "IDs, references, zones and tokens are equal after a round trip",
+        arguments: CloudFixture.allCases
+    )
+    func values(fixture: CloudFixture) async throws {
         let id = record.recordID
-        #expect(try roundTrip(id) == id)
-        #expect(try roundTrip(id.zoneID) == id.zoneID)
+        #expect(try Self.roundTrip(id) == id)
+        #expect(try Self.roundTrip(id.zoneID) == id.zoneID)
         let reference = CKRecord.Reference(recordID: id, action: .deleteSelf)
-        #expect(try roundTrip(reference) == reference)
-        #expect(try roundTrip(CKRecordZone(zoneID: id.zoneID))?.zoneID == id.zoneID)
+        #expect(try Self.roundTrip(reference) == reference)
+        #expect(try Self.roundTrip(CKRecordZone(zoneID: id.zoneID))?.zoneID == id.zoneID)
+
+        try await fixture.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let saved = try await database.save(CKRecordZone(zoneName: "Notes"))
+            // Zones themselves are equal by identity only.
+            let zone = try await database.recordZone(for: saved.zoneID)
+            let readZone = try #require(try Self.roundTrip(zone))
+            #expect(readZone.zoneID == zone.zoneID)
+            #expect(readZone.capabilities == zone.capabilities)
+            #expect(readZone.share == zone.share)
+            let token = try await database.recordZoneChanges(
+                inZoneWith: zone.zoneID,
+                since: nil
+            ).changeToken
+            let readToken = try #require(try Self.roundTrip(token))
+            #expect(readToken == token && readToken.hash == token.hash)
+            let recordID = CKRecord.ID(recordName: "n", zoneID: zone.zoneID)
+            try await database.save(CKRecord(recordType: "Note", recordID: recordID))
+            let later = try await database.recordZoneChanges(
+                inZoneWith: zone.zoneID,
+                since: readToken
+            ).changeToken
+            #expect(later != token)
+        }
     }
 }

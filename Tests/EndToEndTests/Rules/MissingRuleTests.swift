@@ -97,6 +97,12 @@ struct MissingRuleTests {
                 )
             }
             await expectCKError(.badDatabase) { try await database.databaseChanges(since: nil) }
+            await expectCKError(.badDatabase) {
+                try await database.recordZoneChanges(inZoneWith: .default, since: nil)
+            }
+            let subscription = CKRecordZoneSubscription(zoneID: .default)
+            subscription.notificationInfo = .init(shouldSendContentAvailable: true)
+            await expectCKError(.badDatabase) { try await database.save(subscription) }
         }
     }
 

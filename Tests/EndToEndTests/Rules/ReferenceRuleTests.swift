@@ -156,6 +156,11 @@ struct ReferenceRuleTests {
             let child = record("child")
             child.setParent(parent)
             _ = try await database.modifyRecords(saving: [parent, child], deleting: [])
+            await expectCKError(.referenceViolation) {
+                try await database.deleteRecord(withID: parent.recordID)
+            }
+            let kept = try await database.record(for: child.recordID)
+            #expect(kept.parent?.recordID == parent.recordID)
             try await database.deleteRecord(withID: child.recordID)
             #expect(try await exists(parent, in: database))
         }

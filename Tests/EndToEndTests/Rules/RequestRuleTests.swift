@@ -151,11 +151,32 @@ struct RequestRuleTests {
         arguments: CloudFixture.allCases
     )
     func errors(fixture: CloudFixture) async throws {
-        try await run(fixture) { database, _ in
+        try await run(fixture) { phone, laptop in
             let missing = record("missing").recordID
-            await expectCKError(.unknownItem) { try await database.record(for: missing) }
-            let results = try await database.records(for: [missing])
+            await expectCKError(.unknownItem) { try await phone.record(for: missing) }
+            let results = try await phone.records(for: [missing])
             await expectCKError(.unknownItem) { try #require(results[missing]).get() }
+
+            let taken = try await phone.save(record("taken")).recordID
+            await expectCKError(.serverRecordChanged) { try await laptop.save(record("taken")) }
+            let parent = record("parent")
+            let child = record("child")
+            child.setParent(parent)
+            let (made, _) = try await phone.modifyRecords(saving: [parent, child], deleting: [])
+            for result in made.values { _ = try result.get() }
+            await expectCKError(.referenceViolation) {
+                try await laptop.deleteRecord(withID: parent.recordID)
+            }
+            let (saved, deleted) = try await laptop.modifyRecords(
+                saving: [record("taken"), record("new")],
+                deleting: [parent.recordID],
+                atomically: false
+            )
+            await expectCKError(.serverRecordChanged) { try #require(saved[taken]).get() }
+            _ = try #require(saved[record("new").recordID]).get()
+            await expectCKError(.referenceViolation) {
+                try #require(deleted[parent.recordID]).get()
+            }
         }
     }
 

@@ -54,6 +54,18 @@ struct ValueRuleTests {
             let other = CKRecord(recordType: "Other")
             other["kinds"] = [1, "a"] as NSArray
             await expectCKError(.invalidArguments) { try await database.save(other) }
+
+            let empty = CKRecord(recordType: "Note")
+            empty["open"] = [String]()
+            try await database.save(empty)
+            let strings = CKRecord(recordType: "Note")
+            strings["open"] = ["a", "b"]
+            try await database.save(strings)
+            let read = try await database.record(for: strings.recordID)
+            #expect(read["open"] as? [String] == ["a", "b"])
+            let numbers = CKRecord(recordType: "Note")
+            numbers["open"] = [1, 2]
+            await expectCKError(.invalidArguments) { try await database.save(numbers) }
         }
     }
 

@@ -86,7 +86,7 @@ extension Date {
 extension CKRecord.Reference {
     func wire(owners: OwnerMapping, home: CKRecordZone.ID) -> WireReference {
         WireReference(
-            recordName: recordID.recordName,
+            recordName: owners.wire(recordName: recordID.recordName),
             zoneID: recordID.zoneID.isEqual(home) ? nil : owners.wire(recordID.zoneID),
             action: action == .deleteSelf ? .deleteSelf : WireReference.Action.none
         )

@@ -17,6 +17,12 @@ struct OwnerMapping: Sendable {
         )
     }
 
+    /// The wire's form of the name of a record that is referred to: the current user's record has
+    /// another name there.
+    func wire(recordName: String) -> String {
+        recordName == CKCurrentUserDefaultName ? caller ?? recordName : recordName
+    }
+
     /// The API's form of a zone's identity.
     func native(_ zoneID: WireZoneID) -> CKRecordZone.ID {
         let name = zoneID.zoneName.isEmpty ? WireZoneID.defaultZoneName : zoneID.zoneName

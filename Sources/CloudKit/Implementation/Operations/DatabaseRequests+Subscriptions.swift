@@ -96,7 +96,7 @@ extension DatabaseRequests {
             }
         guard isPossible else {
             throw CKError(
-                .invalidArguments,
+                .badDatabase,
                 message: "The \(scope.wire.rawValue) database takes no subscriptions of the type "
                     + "\(subscription.subscriptionType), as \(subscription.subscriptionID) is"
             )

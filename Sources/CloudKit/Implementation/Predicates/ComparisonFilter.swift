@@ -30,6 +30,20 @@ struct ComparisonFilter {
         case .any: try translateAny()
         case .direct: try translateDirect()
         }
+        try checkOptions()
+    }
+
+    /// Searches for words ignore case with and without options; everything else is compared
+    /// exactly, and an option would be lost on the way.
+    private func checkOptions() throws(PredicateError) {
+        let isOnWords = filters.allSatisfy {
+            $0.comparator == .containsAnyTokens || $0.comparator == .containsAllTokens
+        }
+        guard comparison.options.isEmpty || isOnWords else {
+            throw refusal(
+                "CloudKit knows [\(String(comparison.options.sorted()))] in searches for words only"
+            )
+        }
     }
 
     // MARK: Negation
