@@ -8,12 +8,12 @@ extension ChangeApplier {
         guard !candidates.isEmpty else { return }
         try deferForeignKeys()
         var batch = Dictionary(candidates.map { ($0.known.name, $0) }) { _, last in last }
-        try addWaiting(for: Set(batch.keys), to: &batch)
-        var order = batch.map { (catalog.rank($0.value.table.name), $0.key) }
-            .sorted { $0 < $1 }
-            .compactMap { batch[$0.1] }
+        try addWaiting(to: &batch)
+        var order = batch.map { (catalog.rank($0.value.table.name), $0.key, $0.value) }
+            .sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+            .map(\.2)
         // A row that waits makes those that need it wait too.
-        var hasChanged = true
+        var hasChanged = order.contains { !$0.table.foreignKeys.isEmpty }
         while hasChanged {
             hasChanged = false
             let names = Set(order.map(\.known.name))
@@ -30,7 +30,7 @@ extension ChangeApplier {
         }
         var absent: Set<String> = []
         var written: [Candidate] = []
-        let names = Set(order.map(\.known.name))
+        lazy var names = Set(order.map(\.known.name))
         for candidate in order {
             if !absent.isEmpty,
                 let name = try missingParent(of: candidate, names.subtracting(absent))
@@ -68,10 +68,7 @@ extension ChangeApplier {
     }
 
     /// Adds the rows that wait for those of the batch, and for these.
-    private func addWaiting(
-        for names: Set<String>,
-        to batch: inout [String: Candidate]
-    ) throws {
+    private func addWaiting(to batch: inout [String: Candidate]) throws {
         let any = try database.cachedStatement(
             sql: "SELECT EXISTS (SELECT 1 FROM cloudkit_record WHERE waiting IS NOT NULL)"
         )
@@ -79,7 +76,7 @@ extension ChangeApplier {
         let statement = try database.cachedStatement(
             sql: "SELECT name FROM cloudkit_record WHERE waiting = ?"
         )
-        var next = names.sorted()
+        var next = batch.keys.sorted()
         while let name = next.popLast() {
             for waiting in try String.fetchAll(statement, arguments: [name])
             where batch[waiting] == nil {

@@ -69,15 +69,18 @@ struct RowMapping: Sendable {
             guard let value = try? databaseValue(field, column) else { return nil }
             values.append(value)
         }
-        return StatementArguments(values: values + keys)
+        values += keys
+        return StatementArguments(values: values)
     }
 
     // MARK: Records
 
     /// The fields of a record: those of the table's columns in their forms, others as they are.
     func fields(_ record: CKRecord, _ table: TableSchema?) throws -> [String: StoreValue] {
+        let names = record.allKeys()
         var fields: [String: StoreValue] = [:]
-        for name in record.allKeys() {
+        fields.reserveCapacity(names.count)
+        for name in names {
             let column = table?.byField[name]
             guard column?.isEncrypted != true else { continue }
             fields[name] = try Self.value(record, name, column)

@@ -125,7 +125,10 @@ struct Acknowledgements {
             // The server's record tells whether it is our own save, whose answer was lost.
             guard let server = error.serverRecord else { return }
             if mapping.defect == .dropsConflicts { try entry?.clear(database) }
-            return try applier.apply([RemoteRecord(server, mapping)])
+            let remote = RemoteRecord(server, mapping)
+            // The files of its assets come with a fetch alone.
+            guard case .success = remote.fields else { return answer.needsFetch = true }
+            return try applier.apply([remote])
         }
         known.sent = nil
         known.sentVersion = nil

@@ -36,7 +36,10 @@ extension CloudStore {
     package func verifyLocally() async throws -> Verification {
         let mapping = file.mapping
         return try await file.writer.read { database in
-            let known = try KnownRecord.fetchAll(database, where: "system IS NOT NULL")
+            let known = try KnownRecord.fetchAll(
+                database,
+                where: "system IS NOT NULL AND tag IS NOT NULL"
+            )
             var result = Verification()
             for (zone, records) in Dictionary(grouping: known, by: \.zone) {
                 let tags = records.map { ($0.name, $0.tag ?? "") }

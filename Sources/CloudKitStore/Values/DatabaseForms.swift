@@ -48,13 +48,26 @@ enum DatabaseForms {
             days -= 1
         }
         let (year, month, day) = date(days)
-        func padded(_ number: Int64, _ count: Int) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(0, count - text.count)) + text
+        // Digits are written from the last to the first.
+        var text = Array("0000-00-00 00:00:00.000".utf8)
+        func write(_ number: Int64, before end: Int, _ count: Int) {
+            var rest = number
+            for place in stride(from: end - 1, through: end - count, by: -1) {
+                text[place] += UInt8(rest % 10)
+                rest /= 10
+            }
         }
-        return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2) + " "
-            + padded(rest / 3_600_000, 2) + ":" + padded(rest / 60_000 % 60, 2) + ":"
-            + padded(rest / 1000 % 60, 2) + "." + padded(rest % 1000, 3)
+        let isPlain = (0...9999).contains(year)
+        if isPlain { write(year, before: 4, 4) }
+        write(month, before: 7, 2)
+        write(day, before: 10, 2)
+        write(rest / 3_600_000, before: 13, 2)
+        write(rest / 60_000 % 60, before: 16, 2)
+        write(rest / 1000 % 60, before: 19, 2)
+        write(rest % 1000, before: 23, 3)
+        return isPlain
+            ? String(decoding: text, as: UTF8.self)
+            : String(year) + String(decoding: text[4...], as: UTF8.self)
     }
 
     /// The usual notation of 16 bytes.

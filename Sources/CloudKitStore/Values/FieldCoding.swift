@@ -20,10 +20,11 @@ enum FieldCoding {
 
     static func data(_ fields: [String: StoreValue]) -> Data {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(512)
         append(UInt64(fields.count), to: &bytes)
-        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+        for name in fields.keys.sorted() {
             append(name, to: &bytes)
-            append(value, to: &bytes)
+            append(fields[name] ?? .null, to: &bytes)
         }
         return Data(bytes)
     }

@@ -20,12 +20,12 @@ struct RowKey: Hashable, Sendable {
     init?(recordName: String, _ table: TableSchema) {
         let prefix = table.recordType + ":"
         guard recordName.hasPrefix(prefix) else { return nil }
-        let parts = recordName.dropFirst(prefix.count)
-            .split(separator: ",", omittingEmptySubsequences: false)
+        let parts = recordName.utf8.dropFirst(prefix.utf8.count)
+            .split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         guard parts.count == table.keyColumns.count else { return nil }
         var components: [String] = []
         for part in parts {
-            guard let component = Self.unescaped(part) else { return nil }
+            guard let component = Self.unescaped(Substring(part)) else { return nil }
             components.append(component)
         }
         self.init(components: components, table)

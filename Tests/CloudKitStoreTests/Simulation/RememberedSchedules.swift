@@ -1,3 +1,4 @@
+import CloudKitTesting
 import Testing
 
 /// Schedules that found a mistake once.
@@ -86,6 +87,20 @@ struct RememberedSchedules {
             ]
         )
         plan.devices[0].batchLimit = 2
+        let outcome = await StoreSimulation.run(plan)
+        #expect(outcome.problems.isEmpty)
+    }
+
+    @Test("A conflict with a record that has an asset is merged once the file has come")
+    func conflictWithAsset() async {
+        let stale = FaultRule(.staleTags, operation: "records/modify", call: 1)
+        let plan = SimulationPlan(
+            deviceCount: 2,
+            [
+                (0, .edit(.insertNote)), (0, .edit(.photo)), (0, .sync(faults: [])),
+                (1, .sync(faults: [])), (0, .edit(.addTag)), (0, .sync(faults: [stale])),
+            ]
+        )
         let outcome = await StoreSimulation.run(plan)
         #expect(outcome.problems.isEmpty)
     }
