@@ -16,27 +16,46 @@ struct Mortal: Sendable {
     /// The last words of a process.
     final class Testament: Sendable {
         private let contents = Mutex<Contacts.Contents?>(nil)
+        private let isDue: Mutex<Bool>
+
+        init(isDue: Bool) {
+            self.isDue = Mutex(isDue)
+        }
 
         /// What the app had kept when its process ended; nil when it did not end.
         var kept: Contacts.Contents? { contents.withLock { $0 } }
 
-        func write(_ kept: Contacts.Contents) { contents.withLock { $0 = kept } }
+        /// From now on the process may end.
+        func fallDue() { isDue.withLock { $0 = true } }
+
+        /// Takes the last words, once; says whether these are they.
+        func write(_ kept: Contacts.Contents) -> Bool {
+            guard isDue.withLock({ $0 }) else { return false }
+            return contents.withLock { contents in
+                guard contents == nil else { return false }
+                contents = kept
+                return true
+            }
+        }
     }
 
     let container: CKContainer
     let app: Contacts
-    let testament = Testament()
+    let testament: Testament
 
-    /// Starts an app from what a former process kept, to end at an event, counted from 0.
+    /// Starts an app from what a former process kept, to end at an event, counted from 0, or at the
+    /// first one after it has fallen due.
     init(
         _ container: CKContainer,
         _ cut: Cut,
         contents: Contacts.Contents = .init(),
         endsAt boundary: Int,
         _ death: Death,
+        isDue: Bool = true,
         handling hook: @escaping @Sendable (Contacts, CKSyncEngine.Event) -> Void = { _, _ in }
     ) {
         self.container = container
+        testament = Testament(isDue: isDue)
         var contents = contents
         contents.engine = nil
         contents.story = []
@@ -45,8 +64,7 @@ struct Mortal: Sendable {
             contents: contents
         ) { [testament] app, event, _ in
             hook(app, event)
-            guard app.story.count == boundary + 1 else { return }
-            testament.write(app.kept)
+            guard app.story.count > boundary, testament.write(app.kept) else { return }
             if death == .atOnce { cut.make() }
         }
     }

@@ -69,10 +69,13 @@ struct RestartTests {
                 cut,
                 contents: first.kept,
                 endsAt: boundary,
-                death
+                death,
+                isDue: false
             )
             phone.app.save(["1": "Anna", "3": "Cleo", "9": "Zoey"])
             phone.app.delete(["2"])
+            // An event that came before the user was done is none to end at.
+            phone.testament.fallDue()
             // The first call finds the conflict, the second sends what came of it.
             _ = try? await phone.app.engine.sendChanges()
             _ = try? await phone.app.engine.sendChanges()
