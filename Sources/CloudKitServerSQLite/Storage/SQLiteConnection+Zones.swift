@@ -6,7 +6,8 @@ extension SQLiteConnection {
         _ environment: RowID<StoredEnvironment>,
         owner: RowID<StoredUser>?
     ) throws -> StoredDatabase? {
-        try directory.databases.value(DirectoryCache.DatabaseKey(environment: environment, owner: owner)) {
+        let key = DirectoryCache.DatabaseKey(environment: environment, owner: owner)
+        return try directory.databases.value(key) {
             try first(
                 Self.selectDatabase + " WHERE environment = ? AND owner = ?",
                 [environment.rawValue, owner?.rawValue ?? 0],
@@ -144,7 +145,8 @@ extension SQLiteConnection {
             ],
             to: .contents
         )
-        directory.zones.replace(DirectoryCache.ZoneKey(database: zone.database, name: zone.name), zone)
+        let key = DirectoryCache.ZoneKey(database: zone.database, name: zone.name)
+        directory.zones.replace(key, zone)
     }
 
     func removeContents(of zone: RowID<StoredZone>) throws {
