@@ -1,8 +1,4 @@
 import CloudKit
-import CloudKitExtras
-import CloudKitTesting
-import CloudKitWebClient
-import Foundation
 import Support
 import Testing
 
@@ -45,9 +41,7 @@ struct FeedOperationTests: OperationContract {
             operation.perSubscriptionSaveBlock = { log.note("save \($0) \(word($1))") }
             operation.perSubscriptionDeleteBlock = { log.note("delete \($0) \(word($1))") }
             operation.modifySubscriptionsResultBlock = { log.note("result \(word($0))") }
-            operation.database = database
-            let queue = OperationQueue()
-            await run(operation, log) { queue.addOperation($0) }
+            await run(operation, on: database, log)
             #expect(
                 log.all == [
                     "save all ok", "save bad invalidArguments", "delete old ok", "result ok",
@@ -68,9 +62,7 @@ struct FeedOperationTests: OperationContract {
             try await subscribe("old", to: database)
             let log = Log()
             let operation = old.modify(subscriptions(), deleting: "old", log)
-            operation.database = database
-            let queue = OperationQueue()
-            await run(operation, log) { queue.addOperation($0) }
+            await run(operation, on: database, log)
             #expect(
                 log.all == [
                     "saved all", "deleted old", "partialFailure 1 invalidArguments", "completion",
@@ -114,9 +106,7 @@ struct FeedOperationTests: OperationContract {
             let operation = CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()
             operation.perSubscriptionResultBlock = { log.note("\($0) \(word($1))") }
             operation.fetchSubscriptionsResultBlock = { log.note("result \(word($0))") }
-            operation.database = database
-            let queue = OperationQueue()
-            await run(operation, log) { queue.addOperation($0) }
+            await run(operation, on: database, log)
             #expect(log.all == ["all ok", "result ok", "completion"])
         }
     }
@@ -131,9 +121,7 @@ struct FeedOperationTests: OperationContract {
             try await subscribe("all", to: database)
             let log = Log()
             let operation = old.subscriptions(["all", "missing"], missing: "missing", log)
-            operation.database = database
-            let queue = OperationQueue()
-            await run(operation, log) { queue.addOperation($0) }
+            await run(operation, on: database, log)
             #expect(log.all == ["fetched all", "partialFailure 1 unknownItem", "completion"])
         }
     }
@@ -167,9 +155,7 @@ struct FeedOperationTests: OperationContract {
                 log.note("\(word(result)) \(end?.serverChangeToken != token)")
                 log.note("more \(end?.moreComing ?? true)")
             }
-            operation.database = database
-            let queue = OperationQueue()
-            await run(operation, log) { queue.addOperation($0) }
+            await run(operation, on: database, log)
             #expect(
                 log.all == [
                     "changed Lists", "deleted Other", "ok true", "more false", "completion",
@@ -189,14 +175,11 @@ struct FeedOperationTests: OperationContract {
             let (log, oldLog) = (Log(), Log())
             let operation = CKFetchDatabaseChangesOperation(previousServerChangeToken: nil)
             operation.fetchDatabaseChangesResultBlock = { log.note("result \(word($0))") }
-            operation.database = database
-            let queue = OperationQueue()
-            await run(operation, log) { queue.addOperation($0) }
+            await run(operation, on: database, log)
             #expect(log.all == ["result badDatabase", "completion"])
 
             let oldOperation = old.databaseChanges(oldLog)
-            oldOperation.database = database
-            await run(oldOperation, oldLog) { queue.addOperation($0) }
+            await run(oldOperation, on: database, oldLog)
             #expect(oldLog.all == ["false false badDatabase", "completion"])
         }
     }
@@ -222,17 +205,14 @@ struct FeedOperationTests: OperationContract {
             records[0]["title"] = "changed"
             try await database.save(records[0])
             try await database.deleteRecord(withID: records[1].recordID)
-            let queue = OperationQueue()
             let log = Log()
             let operation = old.recordChanges(zoneID, token, log)
-            operation.database = database
-            await run(operation, log) { queue.addOperation($0) }
+            await run(operation, on: database, log)
             #expect(log.all == ["changed a", "deleted b", "end true none", "completion"])
 
             let missing = Log()
             let failing = old.recordChanges(CKRecordZone.ID(zoneName: "Missing"), nil, missing)
-            failing.database = database
-            await run(failing, missing) { queue.addOperation($0) }
+            await run(failing, on: database, missing)
             #expect(missing.all == ["end false zoneNotFound", "completion"])
         }
     }

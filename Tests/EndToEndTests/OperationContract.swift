@@ -1,4 +1,5 @@
 import CloudKit
+import Foundation
 import Support
 import Testing
 
@@ -41,6 +42,13 @@ extension OperationContract {
             }
             start(operation)
         }
+    }
+
+    /// Runs an operation on a database in a queue.
+    func run(_ operation: CKDatabaseOperation, on database: CKDatabase, _ log: Log) async {
+        operation.database = database
+        let queue = OperationQueue()
+        await run(operation, log) { queue.addOperation($0) }
     }
 }
 

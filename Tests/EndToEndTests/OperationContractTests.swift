@@ -289,9 +289,7 @@ struct OperationContractTests: OperationContract {
             }
             let log = Log()
             let operation = old.webAuthToken("another", log)
-            operation.database = database
-            let queue = OperationQueue()
-            await run(operation, log) { queue.addOperation($0) }
+            await run(operation, on: database, log)
             #expect(log.all == ["false permissionFailure", "completion"])
         }
     }

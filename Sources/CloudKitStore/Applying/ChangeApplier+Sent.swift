@@ -15,7 +15,7 @@ extension ChangeApplier {
         guard let version = known.sentVersion else { return false }
         let isThere = (stamp().versions[clock.device] ?? 0) >= version
         if isThere, mapping.defect != .ignoresStamp {
-            try acknowledge(&known, &entry)
+            if let sent = try known.sentFields() { try acknowledge(sent, &known, &entry) }
             return true
         }
         known.sent = nil
@@ -25,8 +25,11 @@ extension ChangeApplier {
     }
 
     /// Makes what was sent the base, and clears from the outbox exactly that.
-    func acknowledge(_ known: inout KnownRecord, _ entry: inout OutboxEntry?) throws {
-        guard let sent = try known.sentFields() else { return }
+    func acknowledge(
+        _ sent: [String: StoreValue],
+        _ known: inout KnownRecord,
+        _ entry: inout OutboxEntry?
+    ) throws {
         if mapping.defect != .keepsOldBase {
             let base = try known.baseFields().filter { field, _ in
                 // A record that is new on the server has what was sent, whatever was known of one of

@@ -1,6 +1,19 @@
 import CloudKit
+import Foundation
 
 extension CKDatabase {
+    /// The tags of all records of a type, by name.
+    func tags(ofType type: CKRecord.RecordType) async throws -> [String: String] {
+        var tags: [String: String] = [:]
+        let all = CKQuery(recordType: type, predicate: NSPredicate(value: true))
+        try await pages(of: all, desiredKeys: []) { records in
+            for record in records {
+                tags[record.recordID.recordName] = record.recordChangeTag ?? ""
+            }
+        }
+        return tags
+    }
+
     /// Hands the pages of a query to a closure; a type that the server does not know yet has none.
     func pages(
         of query: CKQuery,

@@ -1,11 +1,10 @@
 import CloudKit
-import Foundation
 import Synchronization
 
 extension CloudStore {
     /// Syncs the public tables, after whatever sync of them is under way.
     func syncPublic() async throws -> SyncSummary {
-        guard file.catalog.tables.contains(where: \.isPublic) else { return SyncSummary() }
+        guard file.catalog.hasPublicTables else { return SyncSummary() }
         let task = state.withLock { state in
             let before = state.publicSync
             let delegate = state.publicDelegate ?? delegate(.public)
@@ -25,7 +24,7 @@ extension CloudStore {
     /// Syncs the public tables without anyone waiting for it; what cannot be done now is tried again
     /// with the next change or sync.
     func hintPublic() {
-        guard file.catalog.tables.contains(where: \.isPublic), configuration.isConnected(),
+        guard file.catalog.hasPublicTables, configuration.isConnected(),
             !state.withLock({ $0.isPaused })
         else { return }
         Task { [weak self] in _ = try? await self?.syncPublic() }
@@ -35,12 +34,8 @@ extension CloudStore {
     func publicTags() async throws -> [String: String] {
         var tags: [String: String] = [:]
         for table in file.catalog.tables where table.isPublic {
-            let all = CKQuery(recordType: table.recordType, predicate: NSPredicate(value: true))
-            try await container.publicCloudDatabase.pages(of: all, desiredKeys: []) { records in
-                for record in records {
-                    tags[record.recordID.recordName] = record.recordChangeTag ?? ""
-                }
-            }
+            let found = try await container.publicCloudDatabase.tags(ofType: table.recordType)
+            tags.merge(found) { $1 }
         }
         return tags
     }

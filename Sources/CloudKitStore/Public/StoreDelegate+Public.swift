@@ -69,11 +69,7 @@ extension StoreDelegate {
     /// Deletes the rows whose records are gone: those that a query for all does not list, and that
     /// are not found by name either.
     private func sweepPublic(_ table: TableSchema, _ database: CKDatabase) async throws {
-        var listed: Set<String> = []
-        let all = CKQuery(recordType: table.recordType, predicate: NSPredicate(value: true))
-        try await database.pages(of: all, desiredKeys: []) { records in
-            listed.formUnion(records.map(\.recordID.recordName))
-        }
+        let listed = try await database.tags(ofType: table.recordType)
         let known = try await file.writer.read { database in
             try String.fetchAll(
                 database,
@@ -84,7 +80,7 @@ extension StoreDelegate {
                 arguments: [table.name, StoreFile.publicZone]
             )
         }
-        let unlisted = known.filter { !listed.contains($0) }
+        let unlisted = known.filter { listed[$0] == nil }
         for start in stride(from: 0, to: unlisted.count, by: configuration.batchLimit) {
             let end = min(start + configuration.batchLimit, unlisted.count)
             let names = Array(unlisted[start..<end])

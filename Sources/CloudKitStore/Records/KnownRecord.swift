@@ -44,9 +44,17 @@ struct KnownRecord {
         base = FieldCoding.data([:])
     }
 
-    private static let columns = """
-        name, tbl, key, type, tag, system, base, sent, sentVersion, sentEntry, waiting, goes,
-            problem, session, zone, lacks
+    private static let columnNames = [
+        "name", "tbl", "key", "type", "tag", "system", "base", "sent", "sentVersion", "sentEntry",
+        "waiting", "goes", "problem", "session", "zone", "lacks",
+    ]
+    private static let columns = columnNames.joined(separator: ", ")
+
+    private static let upsert = """
+        INSERT INTO cloudkit_record (\(columns))
+        VALUES (\(columnNames.map { _ in "?" }.joined(separator: ", ")))
+        ON CONFLICT (name) DO UPDATE
+        SET (\(columns)) = (\(columnNames.map { "excluded.\($0)" }.joined(separator: ", ")))
         """
 
     /// A row of the columns above.
@@ -133,18 +141,7 @@ struct KnownRecord {
     }
 
     func save(_ database: Database) throws {
-        let statement = try database.cachedStatement(
-            sql: """
-                INSERT INTO cloudkit_record (\(Self.columns))
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (name) DO UPDATE SET (\(Self.columns)) = (
-                    excluded.name, excluded.tbl, excluded.key, excluded.type, excluded.tag,
-                    excluded.system, excluded.base, excluded.sent, excluded.sentVersion,
-                    excluded.sentEntry, excluded.waiting, excluded.goes, excluded.problem,
-                    excluded.session, excluded.zone, excluded.lacks
-                )
-                """
-        )
+        let statement = try database.cachedStatement(sql: Self.upsert)
         try statement.execute(arguments: [
             name, key?.table, key?.text, type, tag, system, base, sent, sentVersion, sentEntry,
             waiting, goes, problem, session, zone, lacks,

@@ -57,15 +57,16 @@ struct Acknowledgements {
     ) throws {
         var known = before
         guard let key = known.key else { return }
-        let sent = try known.sentFields() ?? [:]
-        var entry = sentEntry
-        // An entry that went as a whole is cleared if it is the same still; others are looked at.
-        if entry?.version != known.sentEntry
-            || entry?.changed.keys.allSatisfy({ sent[$0] != nil }) != true
-        {
-            entry = try OutboxEntry.fetch(database, key)
+        if let sent = try known.sentFields() {
+            var entry = sentEntry
+            // An entry that went as a whole is cleared if it is the same still; others are looked at.
+            if entry?.version != known.sentEntry
+                || entry?.changed.keys.allSatisfy({ sent[$0] != nil }) != true
+            {
+                entry = try OutboxEntry.fetch(database, key)
+            }
+            try applier.acknowledge(sent, &known, &entry)
         }
-        try applier.acknowledge(&known, &entry)
         known.tag = record.tag
         known.system = record.system
         known.session = KnownRecord.savedHere

@@ -17,7 +17,7 @@ extension CloudStore {
         let mapping = file.mapping
         var result = Verification()
         var zones = [""] + (try await file.writer.read(StoreFile.sharedZones))
-        if file.catalog.tables.contains(where: \.isPublic) { zones.append(StoreFile.publicZone) }
+        if file.catalog.hasPublicTables { zones.append(StoreFile.publicZone) }
         for zone in zones {
             let server =
                 zone == StoreFile.publicZone ? try await publicTags() : try await serverTags(zone)

@@ -52,6 +52,9 @@ struct TableCatalog: Sendable {
 
     func table(ofType type: String) -> TableSchema? { byType[type] }
 
+    /// Whether any table is in the public database.
+    var hasPublicTables: Bool { tables.contains(where: \.isPublic) }
+
     /// The table's place in the order of tables, parents first.
     func rank(_ name: String) -> Int { ranks[name] ?? tables.count }
 
