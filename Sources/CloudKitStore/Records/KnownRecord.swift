@@ -50,11 +50,12 @@ struct KnownRecord {
     ]
     private static let columns = columnNames.joined(separator: ", ")
 
+    /// The name stays as it is, so that its index need not be written again.
     private static let upsert = """
         INSERT INTO cloudkit_record (\(columns))
         VALUES (\(columnNames.map { _ in "?" }.joined(separator: ", ")))
         ON CONFLICT (name) DO UPDATE
-        SET (\(columns)) = (\(columnNames.map { "excluded.\($0)" }.joined(separator: ", ")))
+        SET \(columnNames.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
         """
 
     /// A row of the columns above.
@@ -146,6 +147,26 @@ struct KnownRecord {
             name, key?.table, key?.text, type, tag, system, base, sent, sentVersion, sentEntry,
             waiting, goes, problem, session, zone, lacks,
         ])
+    }
+
+    /// Notes what is on the way of a record that the file has.
+    func saveSent(_ database: Database) throws {
+        try database.run(
+            "UPDATE cloudkit_record SET sent = ?, sentVersion = ?, sentEntry = ? WHERE name = ?",
+            [sent, sentVersion, sentEntry, name]
+        )
+    }
+
+    /// Notes what the server accepted of a record that the file has.
+    func saveAccepted(_ database: Database) throws {
+        try database.run(
+            """
+            UPDATE cloudkit_record SET tag = ?, system = ?, base = ?, session = ?, problem = NULL,
+                sent = NULL, sentVersion = NULL, sentEntry = NULL
+            WHERE name = ?
+            """,
+            [tag, system, base, session, name]
+        )
     }
 
     func delete(_ database: Database) throws {

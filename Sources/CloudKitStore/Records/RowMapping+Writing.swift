@@ -18,22 +18,41 @@ extension RowMapping {
     ) {
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
             let isPlain = table?.byField[name]?.isEncrypted != true
-            let object = Self.object(value, zone: record.recordID.zoneID, file: files[name])
+            let zone = record.recordID.zoneID
             if name.hasPrefix(Self.encryptedPrefix) {
                 let field = String(name.dropFirst(Self.encryptedPrefix.count))
-                record.encryptedValues.setObject(object, forKey: field)
+                record.encryptedValues.setObject(Self.object(value, zone: zone), forKey: field)
             } else if isPlain {
-                record.setObject(object, forKey: name)
+                Self.set(value, name, of: record, files[name])
             } else {
-                record.encryptedValues.setObject(object, forKey: name)
+                record.encryptedValues.setObject(Self.object(value, zone: zone), forKey: name)
             }
+        }
+    }
+
+    /// Sets a field as a value of its own type, which takes less than an object that is looked into.
+    private static func set(
+        _ value: StoreValue,
+        _ name: String,
+        of record: CKRecord,
+        _ file: URL?
+    ) {
+        switch value {
+        case .integer(let number): record[name] = number
+        case .real(let number): record[name] = number
+        case .text(let text): record[name] = text
+        case .bytes(let data): record[name] = data
+        case .date(let milliseconds): record[name] = date(milliseconds)
+        default:
+            let object = object(value, zone: record.recordID.zoneID, file: file)
+            record.setObject(object, forKey: name)
         }
     }
 
     private static func object(
         _ value: StoreValue,
         zone: CKRecordZone.ID,
-        file: URL?
+        file: URL? = nil
     ) -> (any __CKRecordObjCValue)? {
         switch value {
         case .null: nil
@@ -41,8 +60,7 @@ extension RowMapping {
         case .real(let number): NSNumber(value: number)
         case .text(let text): text as NSString
         case .bytes(let data): data as NSData
-        case .date(let milliseconds):
-            Date(timeIntervalSince1970: Double(milliseconds) / 1000) as NSDate
+        case .date(let milliseconds): date(milliseconds) as NSDate
         case .reference(let name):
             CKRecord.Reference(
                 recordID: CKRecord.ID(recordName: name, zoneID: zone),
@@ -51,8 +69,12 @@ extension RowMapping {
         case .location(let latitude, let longitude):
             CLLocation(latitude: latitude, longitude: longitude)
         case .list(let values):
-            values.compactMap { object($0, zone: zone, file: nil) } as NSArray
+            values.compactMap { object($0, zone: zone) } as NSArray
         case .asset: file.map { CKAsset(fileURL: $0) }
         }
+    }
+
+    private static func date(_ milliseconds: Int64) -> Date {
+        Date(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 }

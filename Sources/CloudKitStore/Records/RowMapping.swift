@@ -11,11 +11,23 @@ struct RowMapping: Sendable {
 
     // MARK: Rows
 
-    /// The fields of a row.
-    func fields(_ row: Row, _ table: TableSchema) throws -> [String: StoreValue] {
+    /// The fields of a row of ``RowSQL/selectWhere``, whose columns are in the table's order.
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - table: Its table.
+    ///   - isWanted: Whether a field is asked for; to look at an asset takes reading all of it.
+    /// - Returns: The values by field.
+    /// - Throws: ``UnmappableValue`` for a value that is not of its column's form.
+    func fields(
+        _ row: Row,
+        _ table: TableSchema,
+        where isWanted: (String) -> Bool = { _ in true }
+    ) throws -> [String: StoreValue] {
         var fields: [String: StoreValue] = [:]
-        for column in table.columns {
-            fields[column.field] = try value(row[column.name], column)
+        fields.reserveCapacity(table.columns.count)
+        for (place, column) in table.columns.enumerated() where isWanted(column.field) {
+            fields[column.field] = try value(row[place], column)
         }
         return fields
     }

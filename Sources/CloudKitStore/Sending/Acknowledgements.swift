@@ -70,8 +70,7 @@ struct Acknowledgements {
         known.tag = record.tag
         known.system = record.system
         known.session = KnownRecord.savedHere
-        known.problem = nil
-        try known.save(database)
+        try known.saveAccepted(database)
         if let modified = record.modified { latest = max(latest ?? modified, modified) }
         try locate(record, key)
     }

@@ -31,6 +31,8 @@ struct BatchBuilder {
     private var versions: Range<Int64> = 0..<0
     /// The records of the entries that were read last, by name; nil for those that are not known.
     private var known: [String: KnownRecord?] = [:]
+    /// The rows of these entries by table, where one statement finds them.
+    private var found: [String: [RowKey: Row]] = [:]
     private var visits: [RowKey: Visit] = [:]
     private var batch = OutgoingBatch()
 
@@ -104,11 +106,19 @@ struct BatchBuilder {
             """
     }
 
-    /// Reads what the file knows of the records of some entries.
+    /// Reads what the file knows of the records of some entries, and their rows.
     private mutating func lookUp(_ entries: [OutboxEntry]) throws {
         let names = entries.compactMap { try? name($0.key) }
-        let found = try KnownRecord.fetch(database, names: names)
-        for name in names { known[name] = .some(found[name]) }
+        let records = try KnownRecord.fetch(database, names: names)
+        for name in names { known[name] = .some(records[name]) }
+        found = [:]
+        for (name, keys) in Dictionary(grouping: entries.map(\.key), by: \.table) {
+            if let table = catalog[name] { found[name] = try rows.rows(keys, table) }
+        }
+    }
+
+    private func row(_ key: RowKey, _ table: TableSchema) throws -> Row? {
+        try found[table.name]?[key] ?? rows.row(key, table)
     }
 
     /// A time for one record of the batch.
@@ -129,7 +139,7 @@ struct BatchBuilder {
         guard visits[entry.key] == nil, let table = catalog[entry.key.table] else { return }
         visits[entry.key] = .underWay
         defer { visits[entry.key] = .done }
-        guard let row = try rows.row(entry.key, table) else { return try vanish(entry) }
+        guard let row = try row(entry.key, table) else { return try vanish(entry) }
         var open: Set<String> = []
         for parent in try parents(of: row, table) {
             guard parent.key != entry.key, try !isOnServer(parent.key) else { continue }
@@ -199,11 +209,8 @@ struct BatchBuilder {
         leavingOut open: Set<String>
     ) throws {
         let name: String
-        var fields: [String: StoreValue]
         do {
             name = try entry.key.recordName(table)
-            fields = try mapping.fields(row, table)
-            try Self.check(fields, table)
         } catch {
             return try setAside(entry, "\(error)")
         }
@@ -211,26 +218,40 @@ struct BatchBuilder {
         var known =
             found ?? KnownRecord(name: name, key: entry.key, type: table.recordType, zone: zone)
         known.key = entry.key
+        let isNew = known.system == nil
+        let sent = try known.sentFields()
+        var fields: [String: StoreValue]
+        do {
+            // Of a record that the server has, only what changed is looked at.
+            fields = try mapping.fields(row, table) { field in
+                isNew || entry.changed[field] != nil || sent?[field] != nil
+            }
+            try Self.check(fields, table)
+        } catch {
+            return try setAside(entry, "\(error)")
+        }
         let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
         if place != nil { try linkChildren(of: row, table) }
         let base = try known.baseFields()
-        if let sent = try known.sentFields(), let version = known.sentVersion {
+        if let sent, let version = known.sentVersion {
             // What was sent and never answered goes again as it was, so that it counts once.
             return try add(known, entry, sent, version, base, fields, row, table)
         }
-        if known.system == nil {
+        if isNew {
             let hidden = try known.hiddenReferences(in: fields, table)
             fields.merge(hidden.filter { entry.changed[$0.key] == nil }) { $1 }
         }
         var changes: [String: StoreValue] = [:]
         for (field, value) in fields where !open.contains(field) {
             let isChanged = entry.changed[field] != nil && value != base[field] ?? .null
-            let isNew = known.system == nil && !value.isNull
-            guard isChanged || isNew, isNew || !forgets(value, of: field, table) else { continue }
+            let isFirst = isNew && !value.isNull
+            guard isChanged || isFirst, isFirst || !forgets(value, of: field, table) else {
+                continue
+            }
             changes[field] = value
         }
         let isUnlinked = try place.map { try $0.parent != parentName(row, table) } ?? false
-        guard !changes.isEmpty || known.system == nil || isUnlinked else {
+        guard !changes.isEmpty || isNew || isUnlinked else {
             if open.isEmpty { try entry.clear(database) }
             return
         }
@@ -239,7 +260,11 @@ struct BatchBuilder {
         known.sent = FieldCoding.data(changes)
         known.sentVersion = version
         known.sentEntry = entry.version
-        try known.save(database)
+        if found?.key == entry.key {
+            try known.saveSent(database)
+        } else {
+            try known.save(database)
+        }
         try add(known, entry, changes, version, base, fields, row, table)
     }
 

@@ -34,7 +34,9 @@ extension CloudStore {
         /// When the user reset the encrypted data.
         public var whenEncryptedDataIsReset = ZoneLoss.upload
         /// The most records in one request; the service takes 200.
-        public var batchLimit = 200
+        public var batchLimit = 200 {
+            didSet { batchLimit = min(max(1, batchLimit), 200) }
+        }
         /// How often a store over a file looks for what other processes wrote, and whether it has to
         /// take over from one that ended; nil for never by itself.
         public var otherProcessInterval: Duration? = .seconds(1)

@@ -71,7 +71,9 @@ extension CloudStore {
                     since: token,
                     desiredKeys: []
                 )
-            } catch let error as CKError where error.code == .zoneNotFound {
+            } catch let error as CKError
+                where error.code == .zoneNotFound || error.code == .userDeletedZone
+            {
                 return [:]
             }
             for (id, result) in page.modificationResultsByID {

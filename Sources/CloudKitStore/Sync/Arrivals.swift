@@ -18,10 +18,11 @@ struct Arrivals: Sendable {
     /// How long a transaction is to hold the file: other writers should hardly notice.
     private static let target = Duration.milliseconds(15)
 
-    /// Whether there is enough for a transaction.
-    var isEnough: Bool { records.count >= limit }
+    /// Whether there is enough to write: several transactions, each of neighbours in the order of
+    /// names, which share pages of the indexes.
+    var isEnough: Bool { records.count >= 6 * limit }
     /// Whether the engine should wait before it brings more.
-    var isTooMuch: Bool { records.count > 8 * limit }
+    var isTooMuch: Bool { records.count >= 10 * limit }
 
     var isEmpty: Bool { records.isEmpty && engine == nil && !isWriting }
 

@@ -61,15 +61,31 @@ extension StoreDelegate {
     private func write(_ arrivals: Arrivals) async throws {
         let engine = try arrivals.engine.map { try JSONEncoder().encode($0) }
         var written = 0
-        var part = part(of: arrivals.records[...])
+        let records = ordered(arrivals.records)
+        var part = part(of: records[...])
         repeat {
             written += part.count
-            let rest = arrivals.records[written...]
+            let rest = records[written...]
             async let next = self.part(of: rest)
             let duration = try await write(part, arrivals.zone, rest.isEmpty ? engine : nil)
             state.withLock { $0.arrivals.adapt(to: duration, of: part.count) }
             part = await next
         } while !part.isEmpty
+    }
+
+    /// Records in the order of their rows: parents first, then by name, as the indexes have them.
+    ///
+    /// A transaction of neighbours writes a fraction of the pages that it would write of records as
+    /// they come. Of a record that came twice, the later one stays the later.
+    private func ordered(_ records: [CKRecord]) -> [CKRecord] {
+        let catalog = file.catalog
+        return records.enumerated()
+            .map { offset, record in
+                let rank = catalog.table(ofType: record.recordType).map { catalog.rank($0.name) }
+                return ((rank ?? 0, record.recordID.recordName, offset), record)
+            }
+            .sorted { $0.0 < $1.0 }
+            .map(\.1)
     }
 
     /// As many of the first records as one transaction takes.

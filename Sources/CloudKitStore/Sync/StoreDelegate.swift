@@ -67,9 +67,6 @@ final class StoreDelegate: CKSyncEngineDelegate {
         }
     }
 
-    /// The most records that the service takes in one request.
-    private static let serviceLimit = 200
-
     let scope: Scope
     let file: StoreFile
     let configuration: CloudStore.Configuration
@@ -95,9 +92,7 @@ final class StoreDelegate: CKSyncEngineDelegate {
         self.isPaused = isPaused
         self.publish = publish
         self.statusChanged = statusChanged
-        state = Mutex(
-            State(batchLimit: min(max(1, configuration.batchLimit), Self.serviceLimit))
-        )
+        state = Mutex(State(batchLimit: configuration.batchLimit))
     }
 
     var failure: (any Error)? { state.withLock { $0.failure } }

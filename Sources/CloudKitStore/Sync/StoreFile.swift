@@ -60,8 +60,10 @@ struct StoreFile: Sendable {
     func apply<Value: Sendable>(
         _ body: @escaping @Sendable (Database, RowMapping) throws -> Value
     ) async throws -> Value {
-        try await writer.write { database in
-            try ControlTables.applying(database) { try body(database, mapping) }
+        try await writer.writeWithoutTransaction { database in
+            try database.transaction {
+                try ControlTables.applying(database) { try body(database, mapping) }
+            }
         }
     }
 
@@ -73,21 +75,9 @@ struct StoreFile: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try await writer.writeWithoutTransaction { database in
-            let level = try Int.fetchOne(database, sql: "PRAGMA synchronous") ?? 0
-            let isDurable = level >= 2
-            if !isDurable { try database.execute(sql: "PRAGMA synchronous = FULL") }
-            defer {
-                if !isDurable { try? database.execute(sql: "PRAGMA synchronous = \(level)") }
+            try database.with("synchronous", atLeast: 2) {
+                try database.transaction { try body(database) }
             }
-            var value: Value?
-            try database.inTransaction(.immediate) {
-                value = try body(database)
-                return .commit
-            }
-            guard let value else {
-                throw CloudStoreError(.unreadableFile, "A transaction ended without a result")
-            }
-            return value
         }
     }
 

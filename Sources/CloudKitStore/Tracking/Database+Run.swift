@@ -5,4 +5,39 @@ extension Database {
     func run(_ sql: String, _ arguments: StatementArguments = []) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
+
+    /// Runs a closure with many writes in one transaction.
+    ///
+    /// SQLite keeps the pages of each statement that may fail, and once one needed more of them than
+    /// usual, all others of the transaction write theirs to a temporary file. In memory that takes
+    /// a fraction of the time. The setting may not change while there are temporary tables.
+    func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+        let databases = try Row.fetchAll(self, sql: "PRAGMA database_list")
+        let hasTemporaryTables = databases.contains { $0["name"] == "temp" }
+        return try with("temp_store", atLeast: hasTemporaryTables ? 0 : 2) {
+            var value: Value?
+            try inTransaction(.immediate) {
+                value = try body()
+                return .commit
+            }
+            guard let value else {
+                throw CloudStoreError(.unreadableFile, "A transaction ended without a result")
+            }
+            return value
+        }
+    }
+
+    /// Runs a closure with a setting of the connection that is no less than some number; after it
+    /// the app has its own again.
+    func with<Value>(
+        _ setting: String,
+        atLeast number: Int,
+        _ body: () throws -> Value
+    ) throws -> Value {
+        let before = try Int.fetchOne(self, sql: "PRAGMA \(setting)") ?? 0
+        guard before < number else { return try body() }
+        try execute(sql: "PRAGMA \(setting) = \(number)")
+        defer { try? execute(sql: "PRAGMA \(setting) = \(before)") }
+        return try body()
+    }
 }

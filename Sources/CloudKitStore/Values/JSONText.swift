@@ -18,18 +18,18 @@ enum JSONText {
 
     /// The same for an object whose names have no escapes, without a decoder; nil for any other text.
     private static func plainTimes(_ text: String) -> [String: Int64]? {
-        guard text.utf8.first == UInt8(ascii: "{"), text.utf8.last == UInt8(ascii: "}"),
-            !text.utf8.contains(UInt8(ascii: "\\"))
+        let bytes = Array(text.utf8)
+        guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}"),
+            !bytes.contains(UInt8(ascii: "\\"))
         else { return nil }
         var times: [String: Int64] = [:]
         // Names have no commas: they are fields.
-        for part in text.utf8.dropFirst().dropLast().split(separator: UInt8(ascii: ",")) {
-            let pair = part.split(separator: UInt8(ascii: ":"))
-            guard pair.count == 2, let name = String(pair[0]), let time = String(pair[1]),
-                name.utf8.count > 2, name.utf8.first == UInt8(ascii: "\""),
-                name.utf8.last == UInt8(ascii: "\""), let number = Int64(time)
+        for part in bytes.dropFirst().dropLast().split(separator: UInt8(ascii: ",")) {
+            guard let (name, time) = part.pair(at: UInt8(ascii: ":")), name.count > 2,
+                name.first == UInt8(ascii: "\""), name.last == UInt8(ascii: "\""),
+                let number = Int64(time.text)
             else { return nil }
-            times[String(name.dropFirst().dropLast())] = number
+            times[name.dropFirst().dropLast().text] = number
         }
         return times
     }
