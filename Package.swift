@@ -342,6 +342,8 @@ let warnings: [SwiftSetting] =
     Context.environment["CLOUDKIT_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
 /// What users write is compiled as they compile it: in Swift 6 mode, with no feature ahead of it.
+///
+/// `Scripts/swift5` compiles it in Swift 5 mode.
 let compiledLikeUsersCode = ["CloudKitSourceCompatTests"]
 
 /// Apple's module is compiled without SE-0461, so that async requirements do not move methods.

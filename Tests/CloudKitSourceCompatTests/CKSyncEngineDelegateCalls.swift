@@ -89,6 +89,8 @@ actor NotesActor {
 final class IsolatedNotes: CKSyncEngineDelegate {
     private var events = 0
 
+    nonisolated init() {}
+
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async { events += 1 }
 
     func nextRecordZoneChangeBatch(

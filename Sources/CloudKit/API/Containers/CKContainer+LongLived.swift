@@ -3,6 +3,7 @@ extension CKContainer {
     public func allLongLivedOperationIDs() async throws -> [CKOperation.ID] { [] }
 
     /// Lists operations that outlive the process: none, operations live as long as the process here.
+    @preconcurrency
     public func fetchAllLongLivedOperationIDs(
         completionHandler: @escaping @Sendable ([CKOperation.ID]?, (any Error)?) -> Void
     ) {
@@ -17,6 +18,7 @@ extension CKContainer {
     }
 
     /// Finds an operation that outlives the process: none does here.
+    @preconcurrency
     public func fetchLongLivedOperation(
         withID operationID: CKOperation.ID,
         completionHandler: @escaping @Sendable (CKOperation?, (any Error)?) -> Void

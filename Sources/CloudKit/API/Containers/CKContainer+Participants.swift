@@ -1,61 +1,4 @@
 extension CKContainer {
-    // MARK: One participant
-
-    /// Finds someone to invite, by e-mail address; the address need not have an account yet.
-    public func shareParticipant(
-        forEmailAddress emailAddress: String
-    ) async throws -> CKShare.Participant {
-        try await requests.participant(.init(emailAddress: emailAddress))
-    }
-
-    /// Finds someone to invite, by e-mail address.
-    public func fetchShareParticipant(
-        withEmailAddress emailAddress: String,
-        completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
-    ) {
-        complete(completionHandler) { [requests] () async throws(CKError) in
-            try await requests.participant(.init(emailAddress: emailAddress))
-        }
-    }
-
-    /// Finds someone to invite, by telephone number; the number need not have an account yet.
-    public func shareParticipant(
-        forPhoneNumber phoneNumber: String
-    ) async throws -> CKShare.Participant {
-        try await requests.participant(.init(phoneNumber: phoneNumber))
-    }
-
-    /// Finds someone to invite, by telephone number.
-    public func fetchShareParticipant(
-        withPhoneNumber phoneNumber: String,
-        completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
-    ) {
-        complete(completionHandler) { [requests] () async throws(CKError) in
-            try await requests.participant(.init(phoneNumber: phoneNumber))
-        }
-    }
-
-    /// Finds someone to invite, by user record.
-    ///
-    /// - Throws: `CKError.unknownItem` when there is no such user.
-    public func shareParticipant(
-        forUserRecordID userRecordID: CKRecord.ID
-    ) async throws -> CKShare.Participant {
-        try await requests.participant(.init(userRecordID: userRecordID))
-    }
-
-    /// Finds someone to invite, by user record.
-    public func fetchShareParticipant(
-        withUserRecordID userRecordID: CKRecord.ID,
-        completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
-    ) {
-        complete(completionHandler) { [requests] () async throws(CKError) in
-            try await requests.participant(.init(userRecordID: userRecordID))
-        }
-    }
-
-    // MARK: Several participants
-
     /// Finds people to invite, by e-mail address; every address has an entry in the answer.
     public func shareParticipants(
         forEmailAddresses emails: [String]
@@ -64,6 +7,7 @@ extension CKContainer {
     }
 
     /// Finds people to invite, by e-mail address; every address has an entry in the answer.
+    @preconcurrency
     public func fetchShareParticipants(
         forEmailAddresses emails: [String],
         completionHandler:
@@ -84,6 +28,7 @@ extension CKContainer {
     }
 
     /// Finds people to invite, by telephone number; every number has an entry in the answer.
+    @preconcurrency
     public func fetchShareParticipants(
         forPhoneNumbers phoneNumbers: [String],
         completionHandler:
@@ -104,6 +49,7 @@ extension CKContainer {
     }
 
     /// Finds people to invite, by user record; every record has an entry in the answer.
+    @preconcurrency
     public func fetchShareParticipants(
         forUserRecordIDs userRecordIDs: [CKRecord.ID],
         completionHandler:
@@ -115,10 +61,17 @@ extension CKContainer {
             try await requests.participants(by: userRecordIDs) { .init(userRecordID: $0) }
         }
     }
+
+    /// Finds people to invite, by any of these; everyone has an entry in the answer.
+    public func shareParticipants(
+        for lookupInfos: [CKUserIdentity.LookupInfo]
+    ) async throws -> [CKUserIdentity.LookupInfo: Result<CKShare.Participant, any Error>] {
+        try await requests.participants(lookupInfos)
+    }
 }
 
 extension ContainerRequests {
-    fileprivate func participant(
+    func participant(
         _ info: CKUserIdentity.LookupInfo
     ) async throws(CKError) -> CKShare.Participant {
         try await participants([info]).single(info)

@@ -1,64 +1,4 @@
 extension CKContainer {
-    // MARK: One person
-
-    /// Finds someone by e-mail address; nil for someone who cannot be found.
-    @available(*, deprecated, message: "Look participants up instead")
-    public func userIdentity(forEmailAddress email: String) async throws -> CKUserIdentity? {
-        try await requests.identity(.init(emailAddress: email))
-    }
-
-    /// Finds someone by e-mail address; nil for someone who cannot be found.
-    @available(*, deprecated, message: "Look participants up instead")
-    public func discoverUserIdentity(
-        withEmailAddress email: String,
-        completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
-    ) {
-        discover(.init(emailAddress: email), completionHandler)
-    }
-
-    /// Finds someone by telephone number; nil for someone who cannot be found.
-    @available(*, deprecated, message: "Look participants up instead")
-    public func userIdentity(forPhoneNumber phoneNumber: String) async throws -> CKUserIdentity? {
-        try await requests.identity(.init(phoneNumber: phoneNumber))
-    }
-
-    /// Finds someone by telephone number; nil for someone who cannot be found.
-    @available(*, deprecated, message: "Look participants up instead")
-    public func discoverUserIdentity(
-        withPhoneNumber phoneNumber: String,
-        completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
-    ) {
-        discover(.init(phoneNumber: phoneNumber), completionHandler)
-    }
-
-    /// Finds someone by user record; nil for someone who cannot be found.
-    @available(*, deprecated, message: "Look participants up instead")
-    public func userIdentity(
-        forUserRecordID userRecordID: CKRecord.ID
-    ) async throws -> CKUserIdentity? {
-        try await requests.identity(.init(userRecordID: userRecordID))
-    }
-
-    /// Finds someone by user record; nil for someone who cannot be found.
-    @available(*, deprecated, message: "Look participants up instead")
-    public func discoverUserIdentity(
-        withUserRecordID userRecordID: CKRecord.ID,
-        completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
-    ) {
-        discover(.init(userRecordID: userRecordID), completionHandler)
-    }
-
-    private func discover(
-        _ info: CKUserIdentity.LookupInfo,
-        _ completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
-    ) {
-        complete({ (result: Result<CKUserIdentity?, any Error>) in
-            completionHandler(result.value ?? nil, result.error)
-        }) { [requests] () async throws(CKError) in try await requests.identity(info) }
-    }
-
-    // MARK: Several people
-
     /// Finds people by e-mail address; who cannot be found has no entry in the answer.
     @available(*, deprecated, message: "Look participants up instead")
     public func userIdentities(
@@ -69,6 +9,7 @@ extension CKContainer {
 
     /// Finds people by e-mail address; who cannot be found has no entry in the answer.
     @available(*, deprecated, message: "Look participants up instead")
+    @preconcurrency
     public func discoverUserIdentities(
         forEmailAddresses emails: [String],
         completionHandler:
@@ -89,6 +30,7 @@ extension CKContainer {
 
     /// Finds people by telephone number; who cannot be found has no entry in the answer.
     @available(*, deprecated, message: "Look participants up instead")
+    @preconcurrency
     public func discoverUserIdentities(
         forPhoneNumbers phoneNumbers: [String],
         completionHandler:
@@ -109,6 +51,7 @@ extension CKContainer {
 
     /// Finds people by user record; who cannot be found has no entry in the answer.
     @available(*, deprecated, message: "Look participants up instead")
+    @preconcurrency
     public func discoverUserIdentities(
         forUserRecordIDs userRecordIDs: [CKRecord.ID],
         completionHandler:
@@ -120,26 +63,10 @@ extension CKContainer {
     }
 
     // MARK: The address book
-
-    /// Finds people of the address book.
-    ///
-    /// - Important: There is no address book here: nobody is found.
-    @available(*, deprecated, message: "There is no replacement")
-    public func allUserIdentitiesFromContacts() async throws -> [CKUserIdentity] { [] }
-
-    /// Finds people of the address book.
-    ///
-    /// - Important: There is no address book here: nobody is found.
-    @available(*, deprecated, message: "There is no replacement")
-    public func discoverAllIdentities(
-        completionHandler: @escaping @Sendable ([CKUserIdentity]?, (any Error)?) -> Void
-    ) {
-        complete(completionHandler) { () async throws(CKError) in [] }
-    }
 }
 
 extension ContainerRequests {
-    fileprivate func identity(
+    func identity(
         _ info: CKUserIdentity.LookupInfo
     ) async throws(CKError) -> CKUserIdentity? {
         try await identities([info])[info]

@@ -14,6 +14,7 @@ extension CKDatabase {
     }
 
     /// Fetches a page of the zones that changed since a token; nil stands for the beginning.
+    @preconcurrency
     public func fetchDatabaseChanges(
         since changeToken: CKServerChangeToken?,
         resultsLimit: Int? = nil,
@@ -61,6 +62,7 @@ extension CKDatabase {
 
     /// Fetches a page of the records of a zone that changed since a token; nil stands for the
     /// beginning.
+    @preconcurrency
     public func fetchRecordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID,
         since changeToken: CKServerChangeToken?,

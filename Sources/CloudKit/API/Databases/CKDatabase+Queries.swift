@@ -16,6 +16,7 @@ extension CKDatabase {
     }
 
     /// Searches records: the first page, with a cursor where there are more.
+    @preconcurrency
     public func fetch(
         withQuery query: CKQuery,
         inZoneWith zoneID: CKRecordZone.ID? = nil,
@@ -49,6 +50,7 @@ extension CKDatabase {
     }
 
     /// Fetches the page of a cursor.
+    @preconcurrency
     public func fetch(
         withCursor queryCursor: CKQueryOperation.Cursor,
         desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -69,27 +71,6 @@ extension CKDatabase {
     }
 
     // MARK: Deprecated
-
-    /// Searches records, without a way to the second page.
-    @available(*, deprecated, message: "Use records(matching:inZoneWith:)")
-    public func perform(
-        _ query: CKQuery,
-        inZoneWith zoneID: CKRecordZone.ID?
-    ) async throws -> [CKRecord] {
-        try await requests.firstPage(query, zoneID)
-    }
-
-    /// Searches records, without a way to the second page.
-    @available(*, deprecated, message: "Use fetch(withQuery:inZoneWith:completionHandler:)")
-    public func perform(
-        _ query: CKQuery,
-        inZoneWith zoneID: CKRecordZone.ID?,
-        completionHandler: @escaping @Sendable ([CKRecord]?, (any Error)?) -> Void
-    ) {
-        complete(completionHandler) { [requests] () async throws(CKError) in
-            try await requests.firstPage(query, zoneID)
-        }
-    }
 
     /// Searches records, without a way to the second page.
     @available(*, deprecated, message: "Use the form whose answer has a cursor")
@@ -132,7 +113,8 @@ extension DatabaseRequests {
         return (page.matches, page.cursor)
     }
 
-    fileprivate func firstPage(
+    /// The records of a query's first page; fails with the first of them that failed.
+    func firstPage(
         _ query: CKQuery,
         _ zoneID: CKRecordZone.ID?
     ) async throws(CKError) -> [CKRecord] {

@@ -1,18 +1,4 @@
 extension CKDatabase {
-    /// Lists the user's subscriptions.
-    public func allSubscriptions() async throws -> [CKSubscription] {
-        try await requests.allSubscriptions()
-    }
-
-    /// Lists the user's subscriptions.
-    public func fetchAllSubscriptions(
-        completionHandler: @escaping @Sendable ([CKSubscription]?, (any Error)?) -> Void
-    ) {
-        complete(completionHandler) { [requests] () async throws(CKError) in
-            try await requests.allSubscriptions()
-        }
-    }
-
     /// Fetches a subscription.
     ///
     /// - Throws: `CKError.unknownItem` when there is none.
@@ -23,6 +9,7 @@ extension CKDatabase {
     }
 
     /// Fetches a subscription.
+    @preconcurrency
     public func fetch(
         withSubscriptionID subscriptionID: CKSubscription.ID,
         completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
@@ -40,6 +27,7 @@ extension CKDatabase {
     }
 
     /// Fetches subscriptions; every name has an entry in the answer.
+    @preconcurrency
     public func fetch(
         withSubscriptionIDs subscriptionIDs: [CKSubscription.ID],
         completionHandler:
@@ -52,22 +40,6 @@ extension CKDatabase {
         }
     }
 
-    /// Saves a subscription.
-    @discardableResult
-    public func save(_ subscription: CKSubscription) async throws -> CKSubscription {
-        try await requests.save(subscription)
-    }
-
-    /// Saves a subscription.
-    public func save(
-        _ subscription: CKSubscription,
-        completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
-    ) {
-        complete(completionHandler) { [requests] () async throws(CKError) in
-            try await requests.save(subscription)
-        }
-    }
-
     /// Deletes a subscription; one that does not exist counts as deleted.
     @discardableResult
     public func deleteSubscription(
@@ -77,6 +49,7 @@ extension CKDatabase {
     }
 
     /// Deletes a subscription; one that does not exist counts as deleted.
+    @preconcurrency
     public func delete(
         withSubscriptionID subscriptionID: CKSubscription.ID,
         completionHandler: @escaping @Sendable (String?, (any Error)?) -> Void
@@ -101,6 +74,7 @@ extension CKDatabase {
     }
 
     /// Saves and deletes subscriptions; every item has an entry in the answer.
+    @preconcurrency
     public func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription],
         deleting subscriptionIDsToDelete: [CKSubscription.ID],
@@ -124,13 +98,6 @@ extension CKDatabase {
 }
 
 extension DatabaseRequests {
-    fileprivate func save(
-        _ subscription: CKSubscription
-    ) async throws(CKError) -> CKSubscription {
-        try await modifySubscriptions(saving: [subscription], deleting: []).saveResults
-            .single(subscription.subscriptionID)
-    }
-
     fileprivate func delete(
         _ subscriptionID: CKSubscription.ID
     ) async throws(CKError) -> CKSubscription.ID {

@@ -74,10 +74,8 @@ extension CKError {
 }
 
 extension CKError: CustomStringConvertible, LocalizedError {
-    /// The code and the message, for logs.
-    public var description: String {
-        "<CKError: \(code) (\(errorCode)); \(localizedDescription)>"
-    }
+    /// The code, the message and what to do, for logs.
+    public var description: String { logText }
 
     /// What went wrong and what to do, for people.
     public var errorDescription: String? { localizedDescription }

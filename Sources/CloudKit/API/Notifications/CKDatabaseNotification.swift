@@ -3,5 +3,5 @@ open class CKDatabaseNotification: CKNotification, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant.
 
     /// The database.
-    public var databaseScope: CKDatabase.Scope { payload.scope }
+    open var databaseScope: CKDatabase.Scope { payload.scope }
 }

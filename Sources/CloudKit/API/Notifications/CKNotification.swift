@@ -30,26 +30,26 @@ open class CKNotification: NSObject, @unchecked Sendable {
     }
 
     /// What the notification tells of.
-    public var notificationType: CKNotification.NotificationType { payload.kind }
+    open var notificationType: CKNotification.NotificationType { payload.kind }
 
     /// The notification's identity.
-    public var notificationID: CKNotification.ID? {
+    open var notificationID: CKNotification.ID? {
         payload.notificationID.map { CKNotificationID($0) }
     }
 
     /// The container that changed.
-    public var containerIdentifier: String? { payload.container }
+    open var containerIdentifier: String? { payload.container }
 
     /// The subscription that fired.
-    public var subscriptionID: CKSubscription.ID? { payload.text("sid") }
+    open var subscriptionID: CKSubscription.ID? { payload.text("sid") }
 
     /// The user whose subscription fired.
-    public var subscriptionOwnerUserRecordID: CKRecord.ID? {
+    open var subscriptionOwnerUserRecordID: CKRecord.ID? {
         payload.owner.map { CKRecord.ID(recordName: $0) }
     }
 
     /// Whether parts were left out because the payload would have been too large.
-    public var isPruned: Bool { payload.isPruned }
+    open var isPruned: Bool { payload.isPruned }
 
     /// Kind, container and subscription.
     open override var description: String {

@@ -14,19 +14,19 @@ open class CKQueryNotification: CKNotification, @unchecked Sendable {
     }
 
     /// What happened to the record.
-    public var queryNotificationReason: CKQueryNotification.Reason {
+    open var queryNotificationReason: CKQueryNotification.Reason {
         payload.integer("fo").flatMap(Reason.init(rawValue:)) ?? .recordUpdated
     }
 
     /// The values of the fields that the subscription asked for.
-    public var recordFields: [String: any Sendable]? { payload.fields }
+    open var recordFields: [String: any Sendable]? { payload.fields }
 
     /// The record's identity.
-    public var recordID: CKRecord.ID? {
+    open var recordID: CKRecord.ID? {
         guard let name = payload.text("rid"), !name.isEmpty else { return nil }
         return CKRecord.ID(recordName: name, zoneID: payload.zoneID ?? .default)
     }
 
     /// The database of the record.
-    public var databaseScope: CKDatabase.Scope { payload.scope }
+    open var databaseScope: CKDatabase.Scope { payload.scope }
 }

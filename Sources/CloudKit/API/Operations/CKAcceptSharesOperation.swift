@@ -5,7 +5,7 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The invitations.
-    public var shareMetadatas: [CKShare.Metadata]?
+    open var shareMetadatas: [CKShare.Metadata]?
 
     /// Is told what became of each invitation.
     public var perShareResultBlock:
@@ -31,14 +31,14 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
 
     /// Is told what became of each invitation.
     @available(*, deprecated, message: "Use perShareResultBlock")
-    public var perShareCompletionBlock: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)? {
+    open var perShareCompletionBlock: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)? {
         get { shareCompletion }
         set { shareCompletion = newValue }
     }
 
     /// Is told of the end; items that failed make a `CKError.partialFailure`.
     @available(*, deprecated, message: "Use acceptSharesResultBlock")
-    public var acceptSharesCompletionBlock: (((any Error)?) -> Void)? {
+    open var acceptSharesCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }

@@ -7,7 +7,7 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     private var chosenDatabase: CKDatabase?
 
     /// The database; nil stands for the private one of the configuration's container.
-    public var database: CKDatabase? {
+    open var database: CKDatabase? {
         get { chosenDatabase }
         set {
             chosenDatabase = newValue

@@ -6,14 +6,14 @@ open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendabl
     // @unchecked Sendable because the blocks are set before the operation starts.
 
     /// Is told of each person who was found.
-    public var userIdentityDiscoveredBlock: ((CKUserIdentity) -> Void)?
+    open var userIdentityDiscoveredBlock: ((CKUserIdentity) -> Void)?
 
     /// Is told of the end.
     public var discoverAllUserIdentitiesResultBlock:
         ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     /// Is told of the end.
-    public var discoverAllUserIdentitiesCompletionBlock: (((any Error)?) -> Void)?
+    open var discoverAllUserIdentitiesCompletionBlock: (((any Error)?) -> Void)?
 
     /// Makes an operation.
     public override init() {

@@ -5,10 +5,10 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// What the people are found by.
-    public var userIdentityLookupInfos: [CKUserIdentity.LookupInfo] = []
+    open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo] = []
 
     /// Is told of each person who was found.
-    public var userIdentityDiscoveredBlock: ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
+    open var userIdentityDiscoveredBlock: ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
 
     /// Is told of the end.
     public var discoverUserIdentitiesResultBlock:
@@ -29,7 +29,7 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
 
     /// Is told of the end.
     @available(*, deprecated, message: "Use discoverUserIdentitiesResultBlock")
-    public var discoverUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
+    open var discoverUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }

@@ -5,30 +5,30 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// Where the last fetch ended; nil stands for the beginning.
-    public var previousServerChangeToken: CKServerChangeToken?
+    open var previousServerChangeToken: CKServerChangeToken?
 
     /// Zones of one page; 0 leaves it to the server.
-    public var resultsLimit: Int = 0
+    open var resultsLimit: Int = 0
 
     /// Whether the operation goes on until there are no more changes.
-    public var fetchAllChanges: Bool = true
+    open var fetchAllChanges: Bool = true
 
     /// Is told of each zone that is new or has changed.
-    public var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
+    open var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
 
     /// Is told of each zone that is gone.
-    public var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
+    open var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
 
     /// Is told, instead of the block for deletions, of each zone that the user removed in the
     /// settings.
-    public var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
+    open var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
 
     /// Is told, instead of the block for deletions, of each zone whose keys the user reset.
-    public var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock:
+    open var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock:
         ((CKRecordZone.ID) -> Void)?
 
     /// Is told, after each page but the last, up to where everything was reported.
-    public var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
+    open var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
 
     /// Is told of the end, with the token of the next fetch.
     public var fetchDatabaseChangesResultBlock:
@@ -57,7 +57,7 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
 
     /// Is told of the end, with the token of the next fetch.
     @available(*, deprecated, message: "Use fetchDatabaseChangesResultBlock")
-    public var fetchDatabaseChangesCompletionBlock:
+    open var fetchDatabaseChangesCompletionBlock:
         ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
     {
         get { completion }

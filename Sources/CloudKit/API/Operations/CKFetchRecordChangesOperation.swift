@@ -6,31 +6,32 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The zone.
-    public var recordZoneID: CKRecordZone.ID?
+    open var recordZoneID: CKRecordZone.ID?
 
     /// Where the last fetch ended; nil stands for the beginning.
-    public var previousServerChangeToken: CKServerChangeToken?
+    open var previousServerChangeToken: CKServerChangeToken?
 
     /// Records of the page; 0 leaves it to the server.
-    public var resultsLimit: Int = 0
+    open var resultsLimit: Int = 0
 
     /// The fields to fetch: nil for all, none for system fields only.
-    public var desiredKeys: [CKRecord.FieldKey]?
+    open var desiredKeys: [CKRecord.FieldKey]?
 
     /// Is told of each record that is new or has changed.
-    public var recordChangedBlock: ((CKRecord) -> Void)?
+    open var recordChangedBlock: ((CKRecord) -> Void)?
 
     /// Is told of each record that is gone.
-    public var recordWithIDWasDeletedBlock: ((CKRecord.ID) -> Void)?
+    open var recordWithIDWasDeletedBlock: ((CKRecord.ID) -> Void)?
 
     /// Is told of the end, with the token of the next fetch.
-    public var fetchRecordChangesCompletionBlock:
+    open var fetchRecordChangesCompletionBlock:
         ((CKServerChangeToken?, Data?, (any Error)?) -> Void)?
 
     /// Whether there are more changes now; known when the operation has ended.
-    public private(set) var moreComing: Bool = false
+    open var moreComing: Bool { isIncomplete }
 
     private var newest: CKServerChangeToken?
+    private var isIncomplete = false
 
     /// Makes an operation with nothing to do.
     public override init() {
@@ -61,7 +62,7 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
             limit: resultsLimit
         ).get()
         newest = page.token
-        moreComing = page.moreComing
+        isIncomplete = page.moreComing
         await report {
             for (_, result) in page.changed {
                 if let record = result.value { self.recordChangedBlock?(record) }

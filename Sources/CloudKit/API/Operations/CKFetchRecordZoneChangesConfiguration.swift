@@ -9,13 +9,13 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, NSSecureC
     // @unchecked Sendable because apps fill one in before they hand it over.
 
     /// Where the last fetch ended; nil stands for the beginning.
-    public var previousServerChangeToken: CKServerChangeToken?
+    open var previousServerChangeToken: CKServerChangeToken?
 
     /// Records of one page; 0 leaves it to the server.
-    public var resultsLimit: Int = 0
+    open var resultsLimit: Int = 0
 
     /// The fields to fetch: nil for all, none for system fields only.
-    public var desiredKeys: [CKRecord.FieldKey]?
+    open var desiredKeys: [CKRecord.FieldKey]?
 
     /// Makes a configuration that fetches everything from the beginning.
     public override init() {}

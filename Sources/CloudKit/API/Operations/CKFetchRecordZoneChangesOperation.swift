@@ -15,24 +15,24 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     public typealias ZoneOptions = ZoneConfiguration
 
     /// The zones, in the order in which they are fetched.
-    public var recordZoneIDs: [CKRecordZone.ID]?
+    open var recordZoneIDs: [CKRecordZone.ID]?
 
     /// What is fetched of each zone; a zone without an entry is fetched from the beginning.
-    public var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
+    open var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
 
     /// Whether the operation goes on until there are no more changes.
-    public var fetchAllChanges: Bool = true
+    open var fetchAllChanges: Bool = true
 
     /// Is told of each record that is new or has changed, in its latest state.
     public var recordWasChangedBlock:
         ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
 
     /// Is told of each record that is gone; the type is empty where the service does not say it.
-    public var recordWithIDWasDeletedBlock:
+    open var recordWithIDWasDeletedBlock:
         ((_ recordID: CKRecord.ID, _ recordType: CKRecord.RecordType) -> Void)?
 
     /// Is told, after each page but the last, up to where a zone's changes were reported.
-    public var recordZoneChangeTokensUpdatedBlock:
+    open var recordZoneChangeTokensUpdatedBlock:
         ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
 
     /// Is told what became of each zone, with the token of its next fetch.
@@ -148,9 +148,9 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
             completion?(errors.summary(error))
         }
     }
-}
 
-extension CKFetchRecordZoneChangesOperation {
+    // MARK: Deprecated
+
     /// Makes an operation.
     @available(*, deprecated, message: "Use init(recordZoneIDs:configurationsByRecordZoneID:)")
     public convenience init(
@@ -165,21 +165,21 @@ extension CKFetchRecordZoneChangesOperation {
 
     /// What is fetched of each zone.
     @available(*, deprecated, renamed: "configurationsByRecordZoneID")
-    public var optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? {
+    open var optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? {
         get { configurationsByRecordZoneID }
         set { configurationsByRecordZoneID = newValue }
     }
 
     /// Is told of each record that is new or has changed.
     @available(*, deprecated, message: "Use recordWasChangedBlock")
-    public var recordChangedBlock: ((CKRecord) -> Void)? {
+    open var recordChangedBlock: ((CKRecord) -> Void)? {
         get { recordChanged }
         set { recordChanged = newValue }
     }
 
     /// Is told what became of each zone, with the token of its next fetch.
     @available(*, deprecated, message: "Use recordZoneFetchResultBlock")
-    public var recordZoneFetchCompletionBlock:
+    open var recordZoneFetchCompletionBlock:
         ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
     {
         get { zoneCompletion }
@@ -188,7 +188,7 @@ extension CKFetchRecordZoneChangesOperation {
 
     /// Is told of the end; items that failed make a `CKError.partialFailure`.
     @available(*, deprecated, message: "Use fetchRecordZoneChangesResultBlock")
-    public var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)? {
+    open var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }

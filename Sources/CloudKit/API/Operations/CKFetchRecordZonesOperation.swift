@@ -5,7 +5,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The zones to fetch.
-    public var recordZoneIDs: [CKRecordZone.ID]?
+    open var recordZoneIDs: [CKRecordZone.ID]?
 
     /// Is told what became of each zone.
     public var perRecordZoneResultBlock:
@@ -23,7 +23,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     private var fetchesAll = false
 
     /// Makes an operation with nothing to do.
-    public required override init() {
+    public override init() {
         super.init()
     }
 
@@ -34,15 +34,20 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     }
 
     /// Makes an operation that fetches all zones.
+    ///
+    /// - Important: On a subclass, whose initialisers are its own, it ends the process.
     open class func fetchAllRecordZonesOperation() -> Self {
-        let operation = self.init()
-        operation.fetchesAll = true
+        let made = CKFetchRecordZonesOperation()
+        made.fetchesAll = true
+        guard let operation = made as? Self else {
+            preconditionFailure("fetchAllRecordZonesOperation() makes no \(self)")
+        }
         return operation
     }
 
     /// Is told of the end with what was fetched; items that failed make a `CKError.partialFailure`.
     @available(*, deprecated, message: "Use fetchRecordZonesResultBlock")
-    public var fetchRecordZonesCompletionBlock:
+    open var fetchRecordZonesCompletionBlock:
         (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
     {
         get { completion }

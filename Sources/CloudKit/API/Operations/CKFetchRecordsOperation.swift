@@ -5,14 +5,14 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The records to fetch.
-    public var recordIDs: [CKRecord.ID]?
+    open var recordIDs: [CKRecord.ID]?
 
     /// The fields to fetch: nil for all, none for system fields only.
-    public var desiredKeys: [CKRecord.FieldKey]?
+    open var desiredKeys: [CKRecord.FieldKey]?
 
     /// Is told how much of a record was received, from 0 to 1; before 1 only for records with
     /// assets.
-    public var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
+    open var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
 
     /// Is told what became of each record.
     public var perRecordResultBlock:
@@ -28,7 +28,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     private var fetchesCurrentUser = false
 
     /// Makes an operation with nothing to do.
-    public required override init() {
+    public override init() {
         super.init()
     }
 
@@ -39,22 +39,27 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
 
     /// Makes an operation that fetches the signed-in user's own record.
+    ///
+    /// - Important: On a subclass, whose initialisers are its own, it ends the process.
     open class func fetchCurrentUserRecordOperation() -> Self {
-        let operation = self.init()
-        operation.fetchesCurrentUser = true
+        let made = CKFetchRecordsOperation()
+        made.fetchesCurrentUser = true
+        guard let operation = made as? Self else {
+            preconditionFailure("fetchCurrentUserRecordOperation() makes no \(self)")
+        }
         return operation
     }
 
     /// Is told what became of each record.
     @available(*, deprecated, message: "Use perRecordResultBlock")
-    public var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)? {
+    open var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)? {
         get { recordCompletion }
         set { recordCompletion = newValue }
     }
 
     /// Is told of the end with what was fetched; items that failed make a `CKError.partialFailure`.
     @available(*, deprecated, message: "Use fetchRecordsResultBlock")
-    public var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)? {
+    open var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }

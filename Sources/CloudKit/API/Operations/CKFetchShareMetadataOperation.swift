@@ -5,13 +5,13 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The links.
-    public var shareURLs: [URL]?
+    open var shareURLs: [URL]?
 
     /// Whether the shared records are fetched too.
-    public var shouldFetchRootRecord: Bool = false
+    open var shouldFetchRootRecord: Bool = false
 
     /// The fields of the shared records; nil for all.
-    public var rootRecordDesiredKeys: [CKRecord.FieldKey]?
+    open var rootRecordDesiredKeys: [CKRecord.FieldKey]?
 
     /// Is told what became of each link.
     public var perShareMetadataResultBlock:
@@ -41,14 +41,14 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
 
     /// Is told what became of each link.
     @available(*, deprecated, message: "Use perShareMetadataResultBlock")
-    public var perShareMetadataBlock: ((URL, CKShare.Metadata?, (any Error)?) -> Void)? {
+    open var perShareMetadataBlock: ((URL, CKShare.Metadata?, (any Error)?) -> Void)? {
         get { metadataCompletion }
         set { metadataCompletion = newValue }
     }
 
     /// Is told of the end; items that failed make a `CKError.partialFailure`.
     @available(*, deprecated, message: "Use fetchShareMetadataResultBlock")
-    public var fetchShareMetadataCompletionBlock: (((any Error)?) -> Void)? {
+    open var fetchShareMetadataCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }

@@ -5,7 +5,7 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// What the people are found by.
-    public var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
+    open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
 
     /// Is told what became of each person.
     public var perShareParticipantResultBlock:
@@ -37,14 +37,14 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
 
     /// Is told of each person who was found.
     @available(*, deprecated, message: "Use perShareParticipantResultBlock")
-    public var shareParticipantFetchedBlock: ((CKShare.Participant) -> Void)? {
+    open var shareParticipantFetchedBlock: ((CKShare.Participant) -> Void)? {
         get { participantFetched }
         set { participantFetched = newValue }
     }
 
     /// Is told of the end; items that failed make a `CKError.partialFailure`.
     @available(*, deprecated, message: "Use fetchShareParticipantsResultBlock")
-    public var fetchShareParticipantsCompletionBlock: (((any Error)?) -> Void)? {
+    open var fetchShareParticipantsCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }

@@ -5,7 +5,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The subscriptions to fetch.
-    public var subscriptionIDs: [CKSubscription.ID]?
+    open var subscriptionIDs: [CKSubscription.ID]?
 
     /// Is told what became of each subscription.
     public var perSubscriptionResultBlock:
@@ -26,7 +26,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     private var fetchesAll = false
 
     /// Makes an operation with nothing to do.
-    public required override init() {
+    public override init() {
         super.init()
     }
 
@@ -37,15 +37,20 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     }
 
     /// Makes an operation that fetches all subscriptions.
+    ///
+    /// - Important: On a subclass, whose initialisers are its own, it ends the process.
     open class func fetchAllSubscriptionsOperation() -> Self {
-        let operation = self.init()
-        operation.fetchesAll = true
+        let made = CKFetchSubscriptionsOperation()
+        made.fetchesAll = true
+        guard let operation = made as? Self else {
+            preconditionFailure("fetchAllSubscriptionsOperation() makes no \(self)")
+        }
         return operation
     }
 
     /// Is told of the end with what was fetched; items that failed make a `CKError.partialFailure`.
     @available(*, deprecated, message: "Use fetchSubscriptionsResultBlock")
-    public var fetchSubscriptionCompletionBlock:
+    open var fetchSubscriptionCompletionBlock:
         (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
     {
         get { completion }

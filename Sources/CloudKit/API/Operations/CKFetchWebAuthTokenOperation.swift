@@ -9,7 +9,7 @@ open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendabl
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The API token of the web client.
-    public var apiToken: String?
+    open var apiToken: String?
 
     /// Is told of the end, with the token.
     public var fetchWebAuthTokenResultBlock:
@@ -31,7 +31,7 @@ open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendabl
 
     /// Is told of the end, with the token.
     @available(*, deprecated, message: "Use fetchWebAuthTokenResultBlock")
-    public var fetchWebAuthTokenCompletionBlock: ((String?, (any Error)?) -> Void)? {
+    open var fetchWebAuthTokenCompletionBlock: ((String?, (any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }

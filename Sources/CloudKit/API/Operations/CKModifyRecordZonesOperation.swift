@@ -5,10 +5,10 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The zones to make.
-    public var recordZonesToSave: [CKRecordZone]?
+    open var recordZonesToSave: [CKRecordZone]?
 
     /// The zones to delete with all their records.
-    public var recordZoneIDsToDelete: [CKRecordZone.ID]?
+    open var recordZoneIDsToDelete: [CKRecordZone.ID]?
 
     /// Is told what became of each zone to make.
     public var perRecordZoneSaveBlock:
@@ -47,7 +47,7 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     /// Is told of the end with what was made and deleted; items that failed make a
     /// `CKError.partialFailure`.
     @available(*, deprecated, message: "Use modifyRecordZonesResultBlock")
-    public var modifyRecordZonesCompletionBlock:
+    open var modifyRecordZonesCompletionBlock:
         (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
     {
         get { completion }

@@ -20,24 +20,24 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
 
     /// The records to save.
-    public var recordsToSave: [CKRecord]?
+    open var recordsToSave: [CKRecord]?
 
     /// The records to delete.
-    public var recordIDsToDelete: [CKRecord.ID]?
+    open var recordIDsToDelete: [CKRecord.ID]?
 
     /// Against what saves are checked.
-    public var savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged
+    open var savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged
 
     /// A mark by which this client would know its own changes again.
     ///
     /// - Important: Web services have no place for it: it is not sent, and change feeds answer nil.
-    public var clientChangeTokenData: Data?
+    open var clientChangeTokenData: Data?
 
     /// Whether a zone's changes are made together or not at all.
-    public var isAtomic: Bool = true
+    open var isAtomic: Bool = true
 
     /// Is told how much of a record was sent, from 0 to 1; before 1 only for records with assets.
-    public var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
+    open var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
 
     /// Is told what became of each record to save.
     public var perRecordSaveBlock:
@@ -73,7 +73,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
     /// Is told what became of each record to save.
     @available(*, deprecated, message: "Use perRecordSaveBlock")
-    public var perRecordCompletionBlock: ((CKRecord, (any Error)?) -> Void)? {
+    open var perRecordCompletionBlock: ((CKRecord, (any Error)?) -> Void)? {
         get { recordCompletion }
         set { recordCompletion = newValue }
     }
@@ -81,7 +81,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// Is told of the end with what was saved and deleted; items that failed make a
     /// `CKError.partialFailure`.
     @available(*, deprecated, message: "Use modifyRecordsResultBlock")
-    public var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
+    open var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
     {
         get { completion }
         set { completion = newValue }

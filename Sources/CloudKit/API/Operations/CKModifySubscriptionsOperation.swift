@@ -5,10 +5,10 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The subscriptions to save.
-    public var subscriptionsToSave: [CKSubscription]?
+    open var subscriptionsToSave: [CKSubscription]?
 
     /// The subscriptions to delete.
-    public var subscriptionIDsToDelete: [CKSubscription.ID]?
+    open var subscriptionIDsToDelete: [CKSubscription.ID]?
 
     /// Is told what became of each subscription to save.
     public var perSubscriptionSaveBlock:
@@ -53,7 +53,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     /// Is told of the end with what was saved and deleted; items that failed make a
     /// `CKError.partialFailure`.
     @available(*, deprecated, message: "Use modifySubscriptionsResultBlock")
-    public var modifySubscriptionsCompletionBlock:
+    open var modifySubscriptionsCompletionBlock:
         (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
     {
         get { completion }

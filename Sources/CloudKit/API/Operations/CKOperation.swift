@@ -15,15 +15,17 @@ open class CKOperation: Operation, @unchecked Sendable {
     public typealias Configuration = CKOperationConfiguration
 
     /// The operation's identity, made by the framework.
-    public private(set) var operationID: CKOperation.ID = UUID().uuidString
+    open var operationID: CKOperation.ID { identity }
 
     /// The operations that this one belongs to; its configuration fills in what this one leaves open.
-    public var group: CKOperationGroup?
+    open var group: CKOperationGroup?
 
     /// Is called when the operation would outlive the process; never, here.
-    public var longLivedOperationWasPersistedBlock: (() -> Void)?
+    open var longLivedOperationWasPersistedBlock: (() -> Void)?
 
+    private let identity: CKOperation.ID = UUID().uuidString
     private let life = OperationLife()
+    private var goesOn = false
     private let callbacks = DispatchQueue(label: "CloudKit.operation")
     private var ownConfiguration = CKOperationConfiguration()
 
@@ -34,7 +36,7 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// How the operation runs; setting nil goes back to the defaults.
-    public var configuration: CKOperation.Configuration! {
+    open var configuration: CKOperation.Configuration! {
         get { ownConfiguration }
         set { ownConfiguration = CKOperationConfiguration(newValue?.values ?? OperationSettings()) }
     }
@@ -98,6 +100,18 @@ open class CKOperation: Operation, @unchecked Sendable {
         let begins = life.begin()
         didChangeValue(for: \.isExecuting)
         guard begins else { return }
+        if isCancelled { work() } else { main() }
+        if !goesOn { end() }
+    }
+
+    /// Begins the operation's work, which goes on after this returns.
+    ///
+    /// An operation whose subclass does something else here, and does not call `super`, ends when
+    /// this returns.
+    open override func main() { work() }
+
+    private func work() {
+        goesOn = true
         life.own(
             Task(priority: effectiveSettings.taskPriority) {
                 let error = await self.run()

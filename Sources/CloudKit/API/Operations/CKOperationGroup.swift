@@ -26,31 +26,32 @@ open class CKOperationGroup: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     }
 
     /// The group's identity, made by the framework.
-    public private(set) var operationGroupID: String
+    open var operationGroupID: String { identity }
 
     /// What the operations are for, in words for logs.
-    public var name: String?
+    open var name: String?
 
     /// How many things the user sees done, such as 200 photos.
-    public var quantity: Int = 0
+    open var quantity: Int = 0
 
     /// About how much is sent.
-    public var expectedSendSize: CKOperationGroup.TransferSize = .unknown
+    open var expectedSendSize: CKOperationGroup.TransferSize = .unknown
 
     /// About how much is received.
-    public var expectedReceiveSize: CKOperationGroup.TransferSize = .unknown
+    open var expectedReceiveSize: CKOperationGroup.TransferSize = .unknown
 
+    private var identity: String
     private var ownConfiguration = CKOperationConfiguration()
 
     /// Makes a group.
     public override init() {
-        operationGroupID = UUID().uuidString
+        identity = UUID().uuidString
     }
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// What operations of the group do where their own configuration says nothing; setting nil goes
     /// back to the defaults.
-    public var defaultConfiguration: CKOperation.Configuration! {
+    open var defaultConfiguration: CKOperation.Configuration! {
         get { ownConfiguration }
         set { ownConfiguration = CKOperationConfiguration(newValue?.values ?? OperationSettings()) }
     }
@@ -61,7 +62,7 @@ open class CKOperationGroup: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     /// An independent group with the same identity and values.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = CKOperationGroup()
-        copy.operationGroupID = operationGroupID
+        copy.identity = identity
         copy.name = name
         copy.quantity = quantity
         copy.expectedSendSize = expectedSendSize
@@ -75,7 +76,7 @@ open class CKOperationGroup: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 
     /// Writes identity, name, quantity and sizes; the configuration is not kept.
     open func encode(with coder: NSCoder) {
-        coder.encode(operationGroupID as NSString, forKey: "OperationGroupID")
+        coder.encode(identity as NSString, forKey: "OperationGroupID")
         coder.encode(name as NSString?, forKey: "Name")
         coder.encode(Int64(quantity), forKey: "Quantity")
         coder.encode(Int64(expectedSendSize.rawValue), forKey: "ExpectedSendSize")
@@ -85,8 +86,8 @@ open class CKOperationGroup: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     /// Reads a group; nil when its identity is missing.
     public required init?(coder aDecoder: NSCoder) {
         aDecoder.forgive()
-        guard let operationGroupID = aDecoder.string(forKey: "OperationGroupID") else { return nil }
-        self.operationGroupID = operationGroupID
+        guard let identity = aDecoder.string(forKey: "OperationGroupID") else { return nil }
+        self.identity = identity
         name = aDecoder.string(forKey: "Name")
         quantity = aDecoder.integer(forKey: "Quantity") ?? 0
         expectedSendSize = aDecoder.choice(forKey: "ExpectedSendSize") ?? .unknown

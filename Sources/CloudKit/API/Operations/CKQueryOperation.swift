@@ -11,21 +11,21 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     public static let maximumResults: Int = 0
 
     /// What is searched for; ignored when there is a cursor.
-    public var query: CKQuery?
+    open var query: CKQuery?
 
     /// The page to fetch.
-    public var cursor: CKQueryOperation.Cursor?
+    open var cursor: CKQueryOperation.Cursor?
 
     /// The zone to search; nil for all zones, which the shared database does not allow.
     ///
     /// Ignored when there is a cursor.
-    public var zoneID: CKRecordZone.ID?
+    open var zoneID: CKRecordZone.ID?
 
     /// How many records to fetch at most; there may be fewer, and more behind the cursor.
-    public var resultsLimit: Int = CKQueryOperation.maximumResults
+    open var resultsLimit: Int = CKQueryOperation.maximumResults
 
     /// The fields to fetch: nil for all, none for system fields only.
-    public var desiredKeys: [CKRecord.FieldKey]?
+    open var desiredKeys: [CKRecord.FieldKey]?
 
     /// Is told of each record, in the query's order.
     public var recordMatchedBlock:
@@ -59,14 +59,14 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
 
     /// Is told of each record, in the query's order.
     @available(*, deprecated, message: "Use recordMatchedBlock")
-    public var recordFetchedBlock: ((CKRecord) -> Void)? {
+    open var recordFetchedBlock: ((CKRecord) -> Void)? {
         get { recordFetched }
         set { recordFetched = newValue }
     }
 
     /// Is told of the end, with the cursor of the next page if there is one.
     @available(*, deprecated, message: "Use queryResultBlock")
-    public var queryCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)? {
+    open var queryCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }

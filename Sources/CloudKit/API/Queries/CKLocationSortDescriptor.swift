@@ -4,7 +4,7 @@ public import Foundation
 /// An order by distance from a place, nearest first.
 open class CKLocationSortDescriptor: NSSortDescriptor {
     /// The place that distances are measured from.
-    public var relativeLocation: CLLocation { centre }
+    open var relativeLocation: CLLocation { centre }
 
     private let centre: CLLocation
 

@@ -14,13 +14,13 @@ open class CKQuery: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because apps set the order before they hand the query over.
 
     /// The kind of records.
-    public var recordType: CKRecord.RecordType { type }
+    open var recordType: CKRecord.RecordType { type }
 
     /// What must hold for the records.
-    public var predicate: NSPredicate { condition }
+    open var predicate: NSPredicate { condition }
 
     /// The order of the results, most significant first; nil leaves it to the server.
-    public var sortDescriptors: [NSSortDescriptor]?
+    open var sortDescriptors: [NSSortDescriptor]?
 
     private let type: CKRecord.RecordType
     private let condition: NSPredicate

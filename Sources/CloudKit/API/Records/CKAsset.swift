@@ -5,23 +5,25 @@ public import Foundation
 /// Saving a record uploads the file; fetching one downloads it to a temporary file. Only the bytes
 /// are kept, not the file's name.
 open class CKAsset: NSObject, CKRecordValueProtocol, __CKRecordObjCValue, @unchecked Sendable {
-    // @unchecked Sendable because both stored properties are constants.
+    // @unchecked Sendable because every stored property is a constant.
 
     /// Where the file is; nil when it was not downloaded, as in the server record of a conflict.
-    public let fileURL: URL?
+    open var fileURL: URL? { file }
+
+    private let file: URL?
 
     /// What the server said of the file, for assets that came from it.
     let remote: RemoteAsset?
 
     /// Makes an asset of a local file, which the upload leaves in place.
     public init(fileURL: URL) {
-        self.fileURL = fileURL
+        file = fileURL
         remote = nil
     }
 
     /// Makes the asset of a fetched record.
     init(fileURL: URL?, remote: RemoteAsset) {
-        self.fileURL = fileURL
+        file = fileURL
         self.remote = remote
     }
 

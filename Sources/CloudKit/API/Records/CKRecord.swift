@@ -65,31 +65,31 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     // MARK: System fields
 
     /// The kind of record.
-    public var recordType: RecordType { system.recordType }
+    open var recordType: RecordType { system.recordType }
 
     /// The record's identity.
-    public var recordID: CKRecord.ID { system.recordID }
+    open var recordID: CKRecord.ID { system.recordID }
 
     /// The version of the server's copy; nil before the first save.
-    public var recordChangeTag: String? { system.changeTag }
+    open var recordChangeTag: String? { system.changeTag }
 
     /// Who made the record; nil before the first save.
-    public var creatorUserRecordID: CKRecord.ID? { system.creator }
+    open var creatorUserRecordID: CKRecord.ID? { system.creator }
 
     /// When the server first saved the record; nil before that.
-    public var creationDate: Date? { system.creationDate }
+    open var creationDate: Date? { system.creationDate }
 
     /// Who last changed the record; nil before the first save.
-    public var lastModifiedUserRecordID: CKRecord.ID? { system.modifier }
+    open var lastModifiedUserRecordID: CKRecord.ID? { system.modifier }
 
     /// When the server last saved the record; nil before the first save.
-    public var modificationDate: Date? { system.modificationDate }
+    open var modificationDate: Date? { system.modificationDate }
 
     /// The share that the record is the root of.
-    public var share: CKRecord.Reference? { system.share }
+    open var share: CKRecord.Reference? { system.share }
 
     /// The record above this one in a shared hierarchy; its action must be `.none`.
-    public var parent: CKRecord.Reference? {
+    open var parent: CKRecord.Reference? {
         get { system.parent }
         set {
             precondition(
@@ -103,24 +103,24 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     }
 
     /// Sets the record above this one; nil removes it.
-    public func setParent(_ parentRecord: CKRecord?) {
+    open func setParent(_ parentRecord: CKRecord?) {
         setParent(parentRecord?.recordID)
     }
 
     /// Sets the record above this one; nil removes it.
-    public func setParent(_ parentRecordID: CKRecord.ID?) {
+    open func setParent(_ parentRecordID: CKRecord.ID?) {
         parent = parentRecordID.map { CKRecord.Reference(recordID: $0, action: .none) }
     }
 
     // MARK: Fields
 
     /// The value of a field, or nil.
-    public func object(forKey key: FieldKey) -> (any __CKRecordObjCValue)? {
+    open func object(forKey key: FieldKey) -> (any __CKRecordObjCValue)? {
         plain[key]?.object
     }
 
     /// Sets a field; nil clears it, on the server too once the record is saved.
-    public func setObject(_ object: (any __CKRecordObjCValue)?, forKey key: FieldKey) {
+    open func setObject(_ object: (any __CKRecordObjCValue)?, forKey key: FieldKey) {
         self[field: key] = object.map { FieldValue(object: $0) }
     }
 
@@ -130,7 +130,7 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     @_disfavoredOverload
     public subscript(key: FieldKey) -> (any __CKRecordObjCValue)? {
         get { plain[key]?.object }
-        set { setObject(newValue, forKey: key) }
+        set { self[field: key] = newValue.map { FieldValue(object: $0) } }
     }
 
     /// The value of a field as a stated type; nil when the field is empty or of another type.
@@ -172,13 +172,13 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     }
 
     /// The keys of the fields that have a value, in alphabetical order.
-    public func allKeys() -> [FieldKey] { plain.allKeys }
+    open func allKeys() -> [FieldKey] { plain.allKeys }
 
     /// The keys of the fields that were set or cleared since the record was fetched or saved.
-    public func changedKeys() -> [FieldKey] { plain.changedKeys }
+    open func changedKeys() -> [FieldKey] { plain.changedKeys }
 
     /// The words of all text fields.
-    public func allTokens() -> [String] {
+    open func allTokens() -> [String] {
         plain.allKeys.flatMap { key -> [String] in
             guard case .string(let text) = plain[key] else { return [] }
             return text.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -186,7 +186,7 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     }
 
     /// The fields that are encrypted before they leave the device.
-    public var encryptedValues: any CKRecordKeyValueSetting & Sendable {
+    open var encryptedValues: any CKRecordKeyValueSetting & Sendable {
         EncryptedValues(record: self)
     }
 

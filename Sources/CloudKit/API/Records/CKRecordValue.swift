@@ -6,6 +6,18 @@ public import Foundation
 /// On Apple platforms Swift's values become such objects by bridging; here they conform themselves.
 public protocol __CKRecordObjCValue {}
 
+// What all objects know of themselves on Apple platforms, as far as apps ask values for it.
+extension __CKRecordObjCValue {
+    /// Whether both are the same value.
+    public func isEqual(_ object: Any?) -> Bool {
+        guard let object, let value = self as AnyObject as? NSObject else { return false }
+        return value.isEqual(object as AnyObject)
+    }
+
+    /// The value as text.
+    public var description: String { (self as AnyObject as? NSObject)?.description ?? "" }
+}
+
 /// A value that a record can hold.
 public typealias CKRecordValue = __CKRecordObjCValue
 

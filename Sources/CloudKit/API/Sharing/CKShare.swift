@@ -27,38 +27,32 @@ open class CKShare: CKRecord, @unchecked Sendable {
     var parts: ShareParts
 
     /// Makes a share of a record and what lies below it, with a new name in the record's zone.
-    public convenience init(rootRecord: CKRecord) {
-        self.init(
-            rootRecord: rootRecord,
-            shareID: CKRecord.ID(
-                recordName: "Share-\(UUID().uuidString)",
-                zoneID: rootRecord.recordID.zoneID
-            )
+    public init(rootRecord: CKRecord) {
+        let shareID = CKRecord.ID(
+            recordName: "Share-\(UUID().uuidString)",
+            zoneID: rootRecord.recordID.zoneID
         )
+        parts = ShareParts(rootRecordID: rootRecord.recordID, rootTag: rootRecord.recordChangeTag)
+        super.init(system: Self.system(shareID))
+        rootRecord.system.share = CKRecord.Reference(recordID: shareID, action: .none)
     }
 
     /// Makes a share of a record and what lies below it.
     public init(rootRecord: CKRecord, shareID: CKRecord.ID) {
         parts = ShareParts(rootRecordID: rootRecord.recordID, rootTag: rootRecord.recordChangeTag)
-        super.init(
-            system: SystemFields(recordType: CKRecord.SystemType.share, recordID: shareID),
-            plain: .init(),
-            encrypted: .init()
-        )
+        super.init(system: Self.system(shareID))
         rootRecord.system.share = CKRecord.Reference(recordID: shareID, action: .none)
     }
 
     /// Makes a share of a whole zone.
     public init(recordZoneID: CKRecordZone.ID) {
         parts = ShareParts()
-        super.init(
-            system: SystemFields(
-                recordType: CKRecord.SystemType.share,
-                recordID: CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: recordZoneID)
-            ),
-            plain: .init(),
-            encrypted: .init()
-        )
+        let shareID = CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: recordZoneID)
+        super.init(system: Self.system(shareID))
+    }
+
+    private static func system(_ shareID: CKRecord.ID) -> SystemFields {
+        SystemFields(recordType: CKRecord.SystemType.share, recordID: shareID)
     }
 
     /// Makes the share of a fetched record.
@@ -73,30 +67,30 @@ open class CKShare: CKRecord, @unchecked Sendable {
     ///
     /// Letting everyone in removes the invited who have not come yet; letting nobody in removes who
     /// came through the link.
-    public var publicPermission: CKShare.ParticipantPermission {
+    open var publicPermission: CKShare.ParticipantPermission {
         get { parts.publicPermission }
         set { parts.setPublicPermission(newValue) }
     }
 
     /// The link; nil before the share is saved.
-    public var url: URL? { parts.url }
+    open var url: URL? { parts.url }
 
     /// Everyone who takes part, the owner included.
-    public var participants: [CKShare.Participant] { parts.participants }
+    open var participants: [CKShare.Participant] { parts.participants }
 
     /// Who shares.
-    public var owner: CKShare.Participant { parts.owner }
+    open var owner: CKShare.Participant { parts.owner }
 
     /// The current user; nil when the user takes no part.
-    public var currentUserParticipant: CKShare.Participant? { parts.currentUser }
+    open var currentUserParticipant: CKShare.Participant? { parts.currentUser }
 
     /// Invites someone, or changes what someone may do; saving the share sends it.
-    public func addParticipant(_ participant: CKShare.Participant) {
+    open func addParticipant(_ participant: CKShare.Participant) {
         parts.add(participant)
     }
 
     /// Removes someone; saving the share sends it.
-    public func removeParticipant(_ participant: CKShare.Participant) {
+    open func removeParticipant(_ participant: CKShare.Participant) {
         parts.remove(participant)
     }
 

@@ -7,32 +7,32 @@ open class CKShareMetadata: NSObject, NSCopying, NSSecureCoding, @unchecked Send
     // @unchecked Sendable because every stored property is a constant.
 
     /// The container of the share.
-    public var containerIdentifier: String { details.containerIdentifier }
+    open var containerIdentifier: String { details.containerIdentifier }
 
     /// The share.
-    public var share: CKShare { details.share }
+    open var share: CKShare { details.share }
 
     /// The identity of the shared record; nil for a share of a whole zone.
-    public var hierarchicalRootRecordID: CKRecord.ID? { details.rootRecordID }
+    open var hierarchicalRootRecordID: CKRecord.ID? { details.rootRecordID }
 
     /// What the user is to the share.
-    public var participantRole: CKShare.ParticipantRole { details.role }
+    open var participantRole: CKShare.ParticipantRole { details.role }
 
     /// Whether the user has accepted.
-    public var participantStatus: CKShare.ParticipantAcceptanceStatus { details.status }
+    open var participantStatus: CKShare.ParticipantAcceptanceStatus { details.status }
 
     /// What the user may do.
-    public var participantPermission: CKShare.ParticipantPermission { details.permission }
+    open var participantPermission: CKShare.ParticipantPermission { details.permission }
 
     /// Who shares.
-    public var ownerIdentity: CKUserIdentity { details.ownerIdentity }
+    open var ownerIdentity: CKUserIdentity { details.ownerIdentity }
 
     /// The shared record, where the operation was told to fetch it.
-    public var rootRecord: CKRecord? { details.rootRecord }
+    open var rootRecord: CKRecord? { details.rootRecord }
 
     /// The identity of the shared record; that of the share for a share of a whole zone.
     @available(*, deprecated, renamed: "hierarchicalRootRecordID")
-    public var rootRecordID: CKRecord.ID { details.rootRecordID ?? details.share.recordID }
+    open var rootRecordID: CKRecord.ID { details.rootRecordID ?? details.share.recordID }
 
     struct Details {
         var containerIdentifier: String

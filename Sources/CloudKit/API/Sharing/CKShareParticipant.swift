@@ -19,19 +19,19 @@ open class CKShareParticipant: NSObject, NSCopying, NSSecureCoding, @unchecked S
     public typealias Role = CKShare.ParticipantRole
 
     /// Who it is.
-    public var userIdentity: CKUserIdentity { identity }
+    open var userIdentity: CKUserIdentity { identity }
 
     /// What the participant is to the share.
-    public var role: CKShare.ParticipantRole
+    open var role: CKShare.ParticipantRole
 
     /// Whether the participant has come.
-    public var acceptanceStatus: CKShare.ParticipantAcceptanceStatus { status }
+    open var acceptanceStatus: CKShare.ParticipantAcceptanceStatus { status }
 
     /// What the participant may do.
-    public var permission: CKShare.ParticipantPermission
+    open var permission: CKShare.ParticipantPermission
 
     /// The participant's identity within the share.
-    public var participantID: CKShare.Participant.ID { name }
+    open var participantID: CKShare.Participant.ID { name }
 
     private let identity: CKUserIdentity
     private let status: AcceptanceStatus

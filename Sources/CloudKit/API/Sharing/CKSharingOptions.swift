@@ -53,10 +53,10 @@ open class CKAllowedSharingOptions: NSObject, NSCopying, NSSecureCoding, @unchec
     // @unchecked Sendable because apps fill one in before they hand it over.
 
     /// What may be allowed.
-    public var allowedParticipantPermissionOptions: CKSharingParticipantPermissionOption
+    open var allowedParticipantPermissionOptions: CKSharingParticipantPermissionOption
 
     /// Who may be let in.
-    public var allowedParticipantAccessOptions: CKSharingParticipantAccessOption
+    open var allowedParticipantAccessOptions: CKSharingParticipantAccessOption
 
     /// Everything.
     open class var standard: CKAllowedSharingOptions {

@@ -5,7 +5,7 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     // @unchecked Sendable because apps fill one in before they hand it over.
 
     /// The kind of records whose changes count; nil for all.
-    public var recordType: CKRecord.RecordType?
+    open var recordType: CKRecord.RecordType?
 
     /// Makes a subscription with a new name.
     public convenience init() {

@@ -8,41 +8,41 @@ open class CKNotificationInfo: NSObject, NSCopying, NSSecureCoding, @unchecked S
     // @unchecked Sendable because apps fill one in before they hand it over.
 
     /// The alert's text.
-    public var alertBody: String?
+    open var alertBody: String?
     /// The key of the alert's text in the app's tables.
-    public var alertLocalizationKey: String?
+    open var alertLocalizationKey: String?
     /// The fields whose values fill in the alert's text.
-    public var alertLocalizationArgs: [CKRecord.FieldKey]?
+    open var alertLocalizationArgs: [CKRecord.FieldKey]?
     /// The title.
-    public var title: String?
+    open var title: String?
     /// The key of the title in the app's tables.
-    public var titleLocalizationKey: String?
+    open var titleLocalizationKey: String?
     /// The fields whose values fill in the title.
-    public var titleLocalizationArgs: [CKRecord.FieldKey]?
+    open var titleLocalizationArgs: [CKRecord.FieldKey]?
     /// The line below the title.
-    public var subtitle: String?
+    open var subtitle: String?
     /// The key of the line below the title in the app's tables.
-    public var subtitleLocalizationKey: String?
+    open var subtitleLocalizationKey: String?
     /// The fields whose values fill in the line below the title.
-    public var subtitleLocalizationArgs: [CKRecord.FieldKey]?
+    open var subtitleLocalizationArgs: [CKRecord.FieldKey]?
     /// The key of the alert's button in the app's tables.
-    public var alertActionLocalizationKey: String?
+    open var alertActionLocalizationKey: String?
     /// The name of an image of the app.
-    public var alertLaunchImage: String?
+    open var alertLaunchImage: String?
     /// The name of a sound of the app.
-    public var soundName: String?
+    open var soundName: String?
     /// The fields that the notification carries.
-    public var desiredKeys: [CKRecord.FieldKey]?
+    open var desiredKeys: [CKRecord.FieldKey]?
     /// Whether the app's badge counts up.
-    public var shouldBadge: Bool = false
+    open var shouldBadge: Bool = false
     /// Whether the app is woken in the background.
-    public var shouldSendContentAvailable: Bool = false
+    open var shouldSendContentAvailable: Bool = false
     /// Whether an extension of the app may change the notification.
-    public var shouldSendMutableContent: Bool = false
+    open var shouldSendMutableContent: Bool = false
     /// The kind of notification, which chooses its buttons.
-    public var category: String?
+    open var category: String?
     /// What notifications must have in common for a later one to replace an earlier one.
-    public var collapseIDKey: String?
+    open var collapseIDKey: String?
 
     /// Makes an empty description.
     public override init() {}

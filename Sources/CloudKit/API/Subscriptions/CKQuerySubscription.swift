@@ -33,16 +33,16 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     }
 
     /// The kind of records.
-    public var recordType: CKRecord.RecordType? { query.recordType }
+    open var recordType: CKRecord.RecordType? { query.recordType }
 
     /// What must hold for the records.
-    public var predicate: NSPredicate { query.predicate }
+    open var predicate: NSPredicate { query.predicate }
 
     /// What must happen to a record.
-    public var querySubscriptionOptions: CKQuerySubscription.Options { options }
+    open var querySubscriptionOptions: CKQuerySubscription.Options { options }
 
     /// The zone that is watched; nil for all zones.
-    public var zoneID: CKRecordZone.ID?
+    open var zoneID: CKRecordZone.ID?
 
     let query: CKQuery
     private let options: Options

@@ -5,10 +5,10 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
     // @unchecked Sendable because apps fill one in before they hand it over.
 
     /// The zone that is watched.
-    public var zoneID: CKRecordZone.ID { zone }
+    open var zoneID: CKRecordZone.ID { zone }
 
     /// The kind of records whose changes count; nil for all.
-    public var recordType: CKRecord.RecordType?
+    open var recordType: CKRecord.RecordType?
 
     private let zone: CKRecordZone.ID
 

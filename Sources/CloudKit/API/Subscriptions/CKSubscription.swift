@@ -22,13 +22,13 @@ open class CKSubscription: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
     }
 
     /// The subscription's name, unique for a user and database.
-    public var subscriptionID: CKSubscription.ID { identity }
+    open var subscriptionID: CKSubscription.ID { identity }
 
     /// What is watched.
-    public var subscriptionType: CKSubscription.SubscriptionType { kind }
+    open var subscriptionType: CKSubscription.SubscriptionType { kind }
 
     /// What the notifications say; it must be set before the subscription is saved.
-    public var notificationInfo: CKSubscription.NotificationInfo? {
+    open var notificationInfo: CKSubscription.NotificationInfo? {
         get { info }
         set { info = newValue?.copy() as? CKNotificationInfo }
     }

@@ -8,19 +8,19 @@ open class CKUserIdentity: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
     public typealias LookupInfo = CKUserIdentityLookupInfo
 
     /// What the user was found by.
-    public var lookupInfo: CKUserIdentity.LookupInfo? { details.lookupInfo }
+    open var lookupInfo: CKUserIdentity.LookupInfo? { details.lookupInfo }
 
     /// The user's name, where the user made it known.
-    public var nameComponents: PersonNameComponents? { details.nameComponents }
+    open var nameComponents: PersonNameComponents? { details.nameComponents }
 
     /// The identity of the user's record; nil for someone who has no account yet.
-    public var userRecordID: CKRecord.ID? { details.userRecordID }
+    open var userRecordID: CKRecord.ID? { details.userRecordID }
 
     /// Whether there is an account.
-    public var hasiCloudAccount: Bool { details.userRecordID != nil }
+    open var hasiCloudAccount: Bool { details.userRecordID != nil }
 
     /// The user's entries in the address book: none, there is no address book here.
-    public var contactIdentifiers: [String] { [] }
+    open var contactIdentifiers: [String] { [] }
 
     struct Details {
         var lookupInfo: CKUserIdentity.LookupInfo?

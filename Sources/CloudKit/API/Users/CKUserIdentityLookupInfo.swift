@@ -7,13 +7,13 @@ open class CKUserIdentityLookupInfo: NSObject, NSCopying, NSSecureCoding, @unche
     // @unchecked Sendable because every stored property is a constant.
 
     /// The e-mail address.
-    public var emailAddress: String? { if case .email(let address) = key { address } else { nil } }
+    open var emailAddress: String? { if case .email(let address) = key { address } else { nil } }
 
     /// The telephone number.
-    public var phoneNumber: String? { if case .phone(let number) = key { number } else { nil } }
+    open var phoneNumber: String? { if case .phone(let number) = key { number } else { nil } }
 
     /// The identity of the user's record.
-    public var userRecordID: CKRecord.ID? { if case .record(let id) = key { id } else { nil } }
+    open var userRecordID: CKRecord.ID? { if case .record(let id) = key { id } else { nil } }
 
     enum Key: Hashable {
         case email(String)

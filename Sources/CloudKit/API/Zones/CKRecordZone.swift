@@ -28,13 +28,17 @@ open class CKRecordZone: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
 
     /// The zone's identity.
-    public let zoneID: CKRecordZone.ID
+    open var zoneID: CKRecordZone.ID { identity }
 
     /// What the zone can do; known for zones that came from the server.
-    public let capabilities: Capabilities
+    open var capabilities: Capabilities { abilities }
 
     /// The share of the whole zone, if there is one; known for zones that came from the server.
-    public let share: CKRecord.Reference?
+    open var share: CKRecord.Reference? { zoneWideShare }
+
+    private let identity: CKRecordZone.ID
+    private let abilities: Capabilities
+    private let zoneWideShare: CKRecord.Reference?
 
     /// The default zone, which every database has and nobody needs to save.
     open class func `default`() -> CKRecordZone {
@@ -42,22 +46,24 @@ open class CKRecordZone: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
 
     /// Makes a zone of the current user, to be saved.
-    public convenience init(zoneName: String) {
-        self.init(zoneID: CKRecordZone.ID(zoneName: zoneName))
+    public init(zoneName: String) {
+        identity = CKRecordZone.ID(zoneName: zoneName)
+        abilities = []
+        zoneWideShare = nil
     }
 
     /// Makes a zone, to be saved.
     public init(zoneID: CKRecordZone.ID) {
-        self.zoneID = zoneID
-        capabilities = []
-        share = nil
+        identity = zoneID
+        abilities = []
+        zoneWideShare = nil
     }
 
     /// Makes a zone that came from the server.
     init(zoneID: CKRecordZone.ID, capabilities: Capabilities, share: CKRecord.Reference? = nil) {
-        self.zoneID = zoneID
-        self.capabilities = capabilities
-        self.share = share
+        identity = zoneID
+        abilities = capabilities
+        zoneWideShare = share
     }
 
     /// The zone itself, which cannot change.
@@ -68,21 +74,23 @@ open class CKRecordZone: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     /// Writes the zone.
     open func encode(with coder: NSCoder) {
-        coder.encode(zoneID, forKey: "ZoneID")
-        coder.encode(Int64(capabilities.rawValue), forKey: "Capabilities")
-        coder.encode(share, forKey: "ShareReference")
+        coder.encode(identity, forKey: "ZoneID")
+        coder.encode(Int64(abilities.rawValue), forKey: "Capabilities")
+        coder.encode(zoneWideShare, forKey: "ShareReference")
     }
 
     /// Reads a zone; nil when its identity is missing.
     public required init?(coder: NSCoder) {
         coder.forgive()
-        guard let zoneID = coder.object(CKRecordZone.ID.self, forKey: "ZoneID") else { return nil }
-        self.zoneID = zoneID
+        guard let identity = coder.object(CKRecordZone.ID.self, forKey: "ZoneID") else {
+            return nil
+        }
+        self.identity = identity
         let bits =
             coder.containsValue(forKey: "Capabilities")
             ? coder.decodeInt64(forKey: "Capabilities") : 0
-        capabilities = Capabilities(rawValue: UInt(truncatingIfNeeded: bits))
-        share = coder.object(CKRecord.Reference.self, forKey: "ShareReference")
+        abilities = Capabilities(rawValue: UInt(truncatingIfNeeded: bits))
+        zoneWideShare = coder.object(CKRecord.Reference.self, forKey: "ShareReference")
     }
 
     /// The zone's identity.

@@ -30,6 +30,16 @@ open class CKRecordZoneID: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
         self.ownerName = ownerName
     }
 
+    /// Makes an identity from a name and an owner; nil stands for the current user.
+    @available(*, deprecated, message: "Leave the owner out")
+    @_disfavoredOverload
+    public convenience init(
+        zoneName: String = CKRecordZone.ID.defaultZoneName,
+        ownerName: String?
+    ) {
+        self.init(zoneName: zoneName, ownerName: ownerName ?? CKCurrentUserDefaultName)
+    }
+
     /// Whether name and owner are the same.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKRecordZone.ID else { return false }

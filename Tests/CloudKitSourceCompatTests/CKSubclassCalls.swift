@@ -1,0 +1,293 @@
+import CloudKit
+import Testing
+
+// Classes that apps make their own of, and what they override in them. Objects of the framework that
+// only it can make, such as databases, cannot be made of a subclass either.
+
+/// Written for tests; what makes one is the test's matter.
+class DatabaseInMemory: CKDatabase, @unchecked Sendable {
+    // @unchecked Sendable because tests use it from one task.
+
+    private var records: [CKRecord.ID: CKRecord] = [:]
+
+    override var databaseScope: CKDatabase.Scope { .private }
+
+    override func add(_ operation: CKDatabaseOperation) {
+        OperationQueue.main.addOperation(operation)
+    }
+
+    override func save(
+        _ record: CKRecord,
+        completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void
+    ) {
+        records[record.recordID] = record
+        completionHandler(record, nil)
+    }
+
+    override func save(_ record: CKRecord) async throws -> CKRecord {
+        records[record.recordID] = record
+        return record
+    }
+
+    override func save(
+        _ zone: CKRecordZone,
+        completionHandler: @escaping (CKRecordZone?, Error?) -> Void
+    ) {
+        completionHandler(zone, nil)
+    }
+
+    override func save(_ subscription: CKSubscription) async throws -> CKSubscription {
+        try await super.save(subscription)
+    }
+
+    override func fetch(
+        withRecordID recordID: CKRecord.ID,
+        completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void
+    ) {
+        guard let record = records[recordID] else {
+            return completionHandler(nil, CKError(.unknownItem))
+        }
+        completionHandler(record, nil)
+    }
+
+    override func record(for recordID: CKRecord.ID) async throws -> CKRecord {
+        guard let record = records[recordID] else { throw CKError(.unknownItem) }
+        return record
+    }
+
+    override func deleteRecord(withID recordID: CKRecord.ID) async throws -> CKRecord.ID {
+        records[recordID] = nil
+        return recordID
+    }
+
+    override func delete(
+        withRecordID recordID: CKRecord.ID,
+        completionHandler: @escaping @Sendable (CKRecord.ID?, Error?) -> Void
+    ) {
+        super.delete(withRecordID: recordID, completionHandler: completionHandler)
+    }
+
+    override func allRecordZones() async throws -> [CKRecordZone] { [.default()] }
+
+    override func fetchAllSubscriptions(
+        completionHandler: @escaping @Sendable ([CKSubscription]?, Error?) -> Void
+    ) {
+        completionHandler([], nil)
+    }
+
+    @available(*, deprecated)
+    override func perform(
+        _ query: CKQuery,
+        inZoneWith zoneID: CKRecordZone.ID?,
+        completionHandler: @escaping @Sendable ([CKRecord]?, Error?) -> Void
+    ) {
+        completionHandler(records.values.filter { query.predicate.evaluate(with: $0) }, nil)
+    }
+}
+
+class SignedInContainer: CKContainer, @unchecked Sendable {
+    // @unchecked Sendable because it stores nothing.
+
+    override class func `default`() -> CKContainer { .app }
+
+    override var containerIdentifier: String? { "iCloud.com.example.tests" }
+
+    override var sharedCloudDatabase: CKDatabase { privateCloudDatabase }
+
+    override func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
+        super.database(with: databaseScope)
+    }
+
+    override func add(_ operation: CKOperation) { OperationQueue.main.addOperation(operation) }
+
+    override func accountStatus() async throws -> CKAccountStatus { .available }
+
+    override func accountStatus(
+        completionHandler: @escaping @Sendable (CKAccountStatus, Error?) -> Void
+    ) {
+        completionHandler(.available, nil)
+    }
+
+    override func fetchUserRecordID(
+        completionHandler: @escaping @Sendable (CKRecord.ID?, Error?) -> Void
+    ) {
+        completionHandler(CKRecord.ID(recordName: "_ada"), nil)
+    }
+
+    override func shareParticipant(
+        forEmailAddress emailAddress: String
+    ) async throws -> CKShare.Participant {
+        throw CKError(.unknownItem)
+    }
+
+    override func accept(_ metadata: CKShare.Metadata) async throws -> CKShare { metadata.share }
+}
+
+/// A record with properties of the app's own.
+final class NoteRecord: CKRecord, @unchecked Sendable {
+    // @unchecked Sendable because its superclass is, and nothing is added that changes.
+
+    let openedAt: Date
+
+    init(title: String, openedAt: Date) {
+        self.openedAt = openedAt
+        super.init(recordType: "Note", recordID: CKRecord.ID(recordName: title))
+        self["title"] = title
+    }
+
+    required init?(coder: NSCoder) {
+        openedAt = .distantPast
+        super.init(coder: coder)
+    }
+
+    override var parent: CKRecord.Reference? {
+        didSet { self["hasParent"] = parent != nil }
+    }
+
+    override var modificationDate: Date? { super.modificationDate ?? openedAt }
+
+    override func setObject(_ object: CKRecordValue?, forKey key: CKRecord.FieldKey) {
+        super.setObject((object as? String).map { $0.lowercased() } ?? object, forKey: key)
+    }
+
+    override func object(forKey key: CKRecord.FieldKey) -> CKRecordValue? {
+        super.object(forKey: key) ?? "" as CKRecordValue
+    }
+
+    override func changedKeys() -> [CKRecord.FieldKey] {
+        super.changedKeys().filter { $0 != "hasParent" }
+    }
+
+    override func encodeSystemFields(with coder: NSCoder) {
+        super.encodeSystemFields(with: coder)
+        coder.encode(true, forKey: "isNote")
+    }
+
+    override func isEqual(_ object: Any?) -> Bool {
+        (object as? CKRecord)?.recordID == recordID
+    }
+
+    override var hash: Int { recordID.hash }
+}
+
+/// A record with nothing of its own.
+final class PlainRecord: CKRecord, @unchecked Sendable {
+    // @unchecked Sendable because its superclass is, and nothing is added.
+}
+
+final class ClosedShare: CKShare, @unchecked Sendable {
+    // @unchecked Sendable because its superclass is, and nothing is added.
+
+    override var publicPermission: CKShare.ParticipantPermission {
+        get { .none }
+        set {}
+    }
+
+    override var participants: [CKShare.Participant] {
+        super.participants.filter { $0.role != .publicUser }
+    }
+
+    override var url: URL? { super.url ?? URL(string: "https://example.com/share") }
+
+    override func addParticipant(_ participant: CKShare.Participant) {
+        participant.permission = .readOnly
+        super.addParticipant(participant)
+    }
+}
+
+final class MissingAsset: CKAsset, @unchecked Sendable {
+    // @unchecked Sendable because its superclass is, and nothing is added.
+
+    override var fileURL: URL? { nil }
+}
+
+final class FetchedZone: CKRecordZone, @unchecked Sendable {
+    // @unchecked Sendable because its superclass is, and nothing is added.
+
+    override var capabilities: CKRecordZone.Capabilities { [.atomic, .fetchChanges] }
+}
+
+final class SilentInfo: CKSubscription.NotificationInfo, @unchecked Sendable {
+    // @unchecked Sendable because its superclass is, and nothing is added.
+
+    override var shouldSendContentAvailable: Bool {
+        get { true }
+        set {}
+    }
+}
+
+final class NewestFirst: CKQuery, @unchecked Sendable {
+    // @unchecked Sendable because its superclass is, and nothing is added.
+
+    override var sortDescriptors: [NSSortDescriptor]? {
+        get { super.sortDescriptors ?? [NSSortDescriptor(key: "day", ascending: false)] }
+        set { super.sortDescriptors = newValue }
+    }
+}
+
+final class SmallPages: CKFetchRecordZoneChangesOperation.ZoneConfiguration, @unchecked Sendable {
+    // @unchecked Sendable because its superclass is, and nothing is added.
+
+    override var resultsLimit: Int {
+        get { 10 }
+        set {}
+    }
+}
+
+@Suite("Subclasses")
+struct CKSubclassCalls {
+    @Test("A record's subclass overrides its members, and is archived as any record is")
+    func record() throws {
+        let day = Date(timeIntervalSinceReferenceDate: 0)
+        let note = NoteRecord(title: "Milk", openedAt: day)
+        let record: CKRecord = note
+        record.setObject("MILK" as CKRecordValue, forKey: "text")
+        #expect(record["text"] as? String == "milk" && record.modificationDate == day)
+        #expect(record.object(forKey: "none") as? String == "")
+        record.setParent(CKRecord(recordType: "List"))
+        #expect(record["hasParent"] as? Bool == true)
+        #expect(Set(record.changedKeys()) == ["title", "text"])
+        #expect(record == CKRecord(recordType: "Note", recordID: record.recordID))
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        record.encodeSystemFields(with: archiver)
+        archiver.finishEncoding()
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+        #expect(unarchiver.decodeBool(forKey: "isNote"))
+        #expect(NoteRecord(coder: unarchiver)?.recordID == record.recordID)
+    }
+
+    @Test("Subclasses that add nothing are made as their superclasses are")
+    func initialisers() {
+        let record = PlainRecord(recordType: "Note")
+        #expect(PlainRecord(recordType: "Note", recordID: record.recordID) != record)
+        #expect(NamedShare(rootRecord: record).recordType == CKRecord.SystemType.share)
+        #expect(NamedShare(recordZoneID: .notes).recordID.zoneID == .notes)
+        let share = NamedShare(rootRecord: record, shareID: CKRecord.ID(recordName: "s"))
+        share[CKShare.SystemFieldKey.title] = "Shopping"
+        #expect(share.name == "Shopping")
+        #expect(FetchedZone(zoneName: "Notes").zoneID == FetchedZone(zoneID: .notes).zoneID)
+        #expect(SilentInfo(alertBody: "New").alertBody == "New")
+        #expect(
+            NewestFirst(recordType: "Note", predicate: NSPredicate(value: true)).copy() is CKQuery
+        )
+        #expect(SmallPages().copy() is CKFetchRecordZoneChangesOperation.ZoneConfiguration)
+    }
+
+    @Test("What a subclass overrides is what its superclass answers")
+    func overriding() {
+        let share: CKShare = ClosedShare(recordZoneID: .notes)
+        share.publicPermission = .readWrite
+        #expect(share.publicPermission == .none && share.participants.count == 1)
+        #expect(share.url?.lastPathComponent == "share")
+        let asset: CKAsset = MissingAsset(fileURL: URL(fileURLWithPath: "/photo"))
+        #expect(asset.fileURL == nil)
+        let zone: CKRecordZone = FetchedZone(zoneName: "Notes")
+        #expect(zone.capabilities.contains(.atomic))
+        let info: CKSubscription.NotificationInfo = SilentInfo()
+        #expect(info.shouldSendContentAvailable)
+        let query: CKQuery = NewestFirst(recordType: "Note", predicate: NSPredicate(value: true))
+        #expect(query.sortDescriptors?.map(\.key) == ["day"])
+        let pages: CKFetchRecordZoneChangesOperation.ZoneConfiguration = SmallPages()
+        #expect(pages.resultsLimit == 10)
+    }
+}

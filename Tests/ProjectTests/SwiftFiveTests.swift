@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+@Suite("Scripts/swift5")
+struct SwiftFiveTests {
+    /// Where the build put the modules: beside the test's own executable.
+    private static let build = URL(fileURLWithPath: CommandLine.arguments[0])
+        .deletingLastPathComponent().path
+
+    @Test("What users write compiles in Swift 5 mode and in another package, without a warning")
+    func compatibility() async throws {
+        let run = try await Script.run("Scripts/swift5", Self.build)
+        #expect(run.status == 0, "\(run.output)")
+    }
+
+    @Test(
+        "What does not compile fails, and so does what compiles with a warning",
+        arguments: [
+            "func save(_ database: CKDatabase) { database.saveAll([]) }",
+            "func name(_ record: CKRecord) { let name = record.recordID.recordName }",
+            "func connection(_ container: CKContainer) { _ = container.connection }",
+        ]
+    )
+    func failing(text: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("import CloudKit\n\n\(text)\n", to: "File.swift")
+        let run = try await Script.run("Scripts/swift5", Self.build, file)
+        #expect(run.status == 1)
+        #expect(run.output.contains("File.swift:3:"))
+    }
+
+    @Test("A build without the module is refused")
+    func noBuild() async throws {
+        let folder = try TemporaryFolder()
+        let run = try await Script.run("Scripts/swift5", folder.url.path)
+        #expect(run.status == 2)
+        #expect(
+            run.output.hasSuffix("holds no module CloudKit; run swift build --target CloudKit\n")
+        )
+    }
+}
