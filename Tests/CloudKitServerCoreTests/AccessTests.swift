@@ -48,6 +48,49 @@ struct AccessTests {
         }
     }
 
+    @Test("Who has another container's credential is told so, whether there is this one or not")
+    func otherContainers() async throws {
+        _ = try await cloud.service.addAPIToken(
+            container: "iCloud.known",
+            environment: .development
+        )
+        func answer(_ container: String, _ apiToken: String) async throws -> TestCloud.Answer {
+            let token = TestCloud.escape(ada.token)
+            return try await TestCloud.Answer(
+                cloud.service.respond(
+                    to: ServiceRequest(
+                        method: "GET",
+                        path: "/database/1/\(container)/development/private/zones/list",
+                        query: "ckAPIToken=\(apiToken)&ckWebAuthToken=\(token)",
+                        baseURL: "http://cloud.test"
+                    )
+                )
+            )
+        }
+        for container in ["iCloud.known", "iCloud.unknown"] {
+            let other = try await answer(container, cloud.apiToken)
+            #expect(other.status == 401 && other.code == "AUTHENTICATION_FAILED")
+            #expect(other.body.nativeErrorCode == 5)
+            #expect(other.reason.contains("does not know the container '\(container)'"))
+            let nobody = try await answer(container, "0000")
+            #expect(nobody.status == 401 && nobody.code == "AUTHENTICATION_FAILED")
+            #expect(nobody.body.nativeErrorCode == nil && !nobody.reason.contains(container))
+        }
+        // The other environment of the same container is no other container.
+        let path = "/database/1/\(TestCloud.container)/production/private/zones/list"
+        let production = try await TestCloud.Answer(
+            cloud.service.respond(
+                to: ServiceRequest(
+                    method: "GET",
+                    path: path,
+                    query: "ckAPIToken=\(cloud.apiToken)",
+                    baseURL: "http://cloud.test"
+                )
+            )
+        )
+        #expect(production.status == 401 && production.body.nativeErrorCode == nil)
+    }
+
     @Test("The caller is answered bare")
     func caller() async throws {
         let answer = try await cloud.call("users/caller", .public, as: ada, method: "GET")

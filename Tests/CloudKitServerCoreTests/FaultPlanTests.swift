@@ -22,6 +22,8 @@ struct FaultPlanTests {
         let rules = [
             FaultRule(.error(.throttled, reason: "no", retryAfter: 2), operation: "records/modify"),
             FaultRule(.itemError(.conflict, item: 3), recordType: "Note", zone: "Notes"),
+            FaultRule(.nativeError(.userDeletedZone, reason: "no", retryAfter: 2)),
+            FaultRule(.nativeItemError(.quotaExceeded, item: 3, reason: "no")),
             FaultRule(.lostResponse, user: "Ada"),
             FaultRule(.resetConnection, call: 2),
             FaultRule(.cutResponse(bytes: 7), times: 3),
@@ -51,6 +53,10 @@ struct FaultPlanTests {
             (#"{"rules": [{"fault": "delay", "milliseconds": -1}]}"#, "-1 is less than 0"),
             (#"{"rules": [{"fault": "staleTags", "probability": 2}]}"#, "not between 0 and 1"),
             (#"{"rules": [{"fault": "throttle", "profile": "x"}]}"#, "apple-2026, strict"),
+            (
+                #"{"rules": [{"fault": "nativeError", "code": "ZONE_BUSY"}]}"#,
+                "rules[0].code: 'ZONE_BUSY' is no code of CKError"
+            ),
             (#"{"rules": [{"fault": "cutResponse"}]}"#, "rules[0]"),
             (#"{"rules": 5}"#, "rules"),
             ("{", "not"),
@@ -132,6 +138,29 @@ struct FaultPlanTests {
         var statuses: [Int] = []
         for _ in 0..<3 { statuses.append(try await cloud.call("zones/list", as: ada).status) }
         #expect(statuses == [503, 503, 200])
+    }
+
+    @Test(
+        "A code of the native API comes with the service's code that says as much of it",
+        arguments: NativeErrorCode.allCases
+    )
+    func native(code: NativeErrorCode) async throws {
+        let (cloud, user) = try await Self.cloud()
+        cloud.service.setFaults(
+            FaultPlan(rules: [FaultRule(.nativeError(code, retryAfter: 3), call: 1)])
+        )
+        let refused = try await cloud.call("zones/list", as: user)
+        #expect(refused.status == code.serverErrorCode.httpStatus)
+        #expect(refused.code == code.serverErrorCode.rawValue)
+        #expect(refused.body.nativeErrorCode == .int(Int64(code.rawValue)))
+        #expect(refused.reason.contains(code.name))
+        cloud.service.setFaults(
+            FaultPlan(rules: [FaultRule(.nativeItemError(code, item: 1), call: 1)])
+        )
+        let operations = [TestCloud.note("create", "a"), TestCloud.note("create", "b")]
+        let answer = try await cloud.modify(as: user, atomic: false, operations)
+        #expect(answer.records.map(\.serverErrorCode) == [nil, .string(refused.code ?? "")])
+        #expect(answer.records.map(\.nativeErrorCode) == [nil, .int(Int64(code.rawValue))])
     }
 
     @Test("In an atomic request, one failing item undoes the others")

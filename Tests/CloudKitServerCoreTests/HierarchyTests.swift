@@ -40,4 +40,142 @@ struct HierarchyTests {
         #expect(try await save("forceDelete", "root", [:], cloud, ada).deleted == true)
         #expect(try await cloud.lookUp(["child"], as: ada).records[0].parent == nil)
     }
+
+    /// A user with a zone.
+    private func world(
+        _ configuration: ServiceConfiguration = ServiceConfiguration()
+    ) async throws -> (cloud: TestCloud, ada: TestCloud.User) {
+        let cloud = try await TestCloud(configuration: configuration)
+        let ada = try await cloud.addUser()
+        try await cloud.addZone("Notes", as: ada)
+        return (cloud, ada)
+    }
+
+    private func note(
+        _ name: String,
+        below parent: String? = nil,
+        _ fields: JSON = [:],
+        kind: JSON = "create"
+    ) -> JSON {
+        var record: [String: JSON] = [
+            "recordName": .string(name), "recordType": "Note", "fields": fields,
+        ]
+        if let parent { record["parent"] = ["recordName": .string(parent)] }
+        return ["operationType": kind, "record": .object(record)]
+    }
+
+    private func codes(_ answer: TestCloud.Answer) -> [String?] {
+        answer.records.map(\.serverErrorCode.text)
+    }
+
+    // MARK: Batches
+
+    @Test("What lies above a record is made before it, wherever it stands in the request")
+    func order() async throws {
+        for isAtomic in [true, false] {
+            let (cloud, ada) = try await world()
+            let answer = try await cloud.modify(
+                as: ada,
+                atomic: isAtomic,
+                [
+                    note("leaf", below: "mid"), note("other"), note("mid", below: "top"),
+                    note("top"),
+                ]
+            )
+            #expect(answer.records.map(\.recordName) == ["leaf", "other", "mid", "top"])
+            #expect(codes(answer) == [nil, nil, nil, nil])
+            let feed = try await cloud.changes(as: ada).records.elements
+            #expect(feed.map(\.recordName) == ["top", "mid", "leaf", "other"])
+        }
+    }
+
+    @Test("A circle of new parents needs an atomic request, and one of known ones none")
+    func circle() async throws {
+        let (cloud, ada) = try await world()
+        let circle = [note("a", below: "b"), note("b", below: "a")]
+        let refused = try await cloud.modify(as: ada, atomic: false, circle)
+        #expect(codes(refused) == ["INTERNAL_ERROR", "VALIDATING_REFERENCE_ERROR"])
+        #expect(codes(try await cloud.modify(as: ada, atomic: true, circle)) == [nil, nil])
+        let known = [
+            note("a", below: "b", kind: "forceUpdate"), note("b", below: "a", kind: "forceUpdate"),
+        ]
+        #expect(codes(try await cloud.modify(as: ada, atomic: false, known)) == [nil, nil])
+        let deletions = ["a", "b"].map { TestCloud.note("forceDelete", $0) }
+        let gone = try await cloud.modify(as: ada, atomic: false, deletions)
+        #expect(gone.records.map(\.deleted) == [true, true])
+    }
+
+    @Test("The children of a record that is not made fail by what holds for both, or for its lack")
+    func causes() async throws {
+        let (cloud, ada) = try await world(ServiceConfiguration(userQuotaBytes: 1000))
+        let text = String(repeating: "x", count: 2000)
+        let full = try await cloud.modify(
+            as: ada,
+            atomic: false,
+            [
+                note("grandchild", below: "child"), note("child", below: "large"),
+                note("large", ["text": ["value": .string(text)]]),
+            ]
+        )
+        #expect(codes(full) == ["QUOTA_EXCEEDED", "QUOTA_EXCEEDED", "QUOTA_EXCEEDED"])
+        #expect(full.records[0].reason.text?.contains("'child'") == true)
+        let orphan = try await cloud.modify(
+            as: ada,
+            atomic: false,
+            [note("top", below: "missing"), note("mid", below: "top"), note("leaf", below: "mid")]
+        )
+        #expect(
+            codes(orphan) == ["VALIDATING_REFERENCE_ERROR", "INTERNAL_ERROR", "INTERNAL_ERROR"]
+        )
+        let bad = try await cloud.modify(
+            as: ada,
+            atomic: false,
+            [note("bad", ["no good": ["value": 1]]), note("child", below: "bad")]
+        )
+        #expect(codes(bad) == ["BAD_REQUEST", "VALIDATING_REFERENCE_ERROR"])
+        let atomic = try await cloud.modify(
+            as: ada,
+            [note("child", below: "bad"), note("bad", ["no good": ["value": 1]])]
+        )
+        #expect(codes(atomic) == ["ATOMIC_ERROR", "BAD_REQUEST"])
+        #expect(try await cloud.changes(as: ada).records.elements.isEmpty)
+    }
+
+    @Test("A record that is there takes children, though a change to it is refused")
+    func refusedChange() async throws {
+        let (cloud, ada) = try await world()
+        _ = try await cloud.modify(as: ada, [note("top")])
+        let answer = try await cloud.modify(
+            as: ada,
+            atomic: false,
+            [note("child", below: "top"), note("top")]
+        )
+        #expect(codes(answer) == [nil, "CONFLICT"])
+    }
+
+    @Test("A record is not deleted with children whose own deletion is refused")
+    func refusedDeletion() async throws {
+        let (cloud, ada) = try await world()
+        let made = try await cloud.modify(
+            as: ada,
+            [note("top"), note("mid", below: "top"), note("leaf", below: "mid"), note("other")]
+        )
+        let stale = TestCloud.note("delete", "leaf", tag: made.records[0].recordChangeTag)
+        let names = ["top", "mid", "leaf"]
+        let deletions = names.dropLast().map { TestCloud.note("forceDelete", $0) }
+        let other = TestCloud.note("forceDelete", "other")
+        let held = try await cloud.modify(as: ada, atomic: false, deletions + [stale, other])
+        #expect(
+            codes(held) == [
+                "VALIDATING_REFERENCE_ERROR", "VALIDATING_REFERENCE_ERROR", "CONFLICT", nil,
+            ]
+        )
+        let kept = try await cloud.lookUp(names + ["other"], as: ada)
+        #expect(codes(kept) == [nil, nil, nil, "NOT_FOUND"])
+        let leaf = TestCloud.note("forceDelete", "leaf")
+        let gone = try await cloud.modify(as: ada, atomic: false, deletions + [leaf])
+        #expect(gone.records.map(\.deleted) == [true, true, true])
+        let feed = try await cloud.changes(as: ada).records.elements
+        #expect(feed.map(\.recordName).suffix(3) == ["leaf", "mid", "top"])
+    }
 }

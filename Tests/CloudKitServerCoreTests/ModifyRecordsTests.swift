@@ -370,6 +370,7 @@ struct ModifyRecordsTests {
         }
         let tooMany = try await cloud.modify(as: ada, [TestCloud.note("create", "s750", field)])
         #expect(tooMany.records[0].serverErrorCode == "BAD_REQUEST")
+        #expect(tooMany.records[0].nativeErrorCode == 27)
         let again = try await cloud.modify(as: ada, [TestCloud.note("forceUpdate", "s3", field)])
         #expect(again.records[0].serverErrorCode == nil)
     }

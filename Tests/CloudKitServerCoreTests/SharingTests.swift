@@ -177,6 +177,36 @@ struct SharingTests {
         #expect(answer.body.results[0].serverErrorCode == "NOT_FOUND")
     }
 
+    @Test("Who may be meant by an address that no account has is told so; accounts have theirs")
+    func verification() async throws {
+        let eve = try await cloud.addUser("Eve", emailAddress: "eve@example.com")
+        func share(_ name: String, inviting address: String) async throws -> JSON {
+            let participant: JSON = [
+                "type": "USER", "userIdentity": ["lookupInfo": ["emailAddress": .string(address)]],
+            ]
+            let share: JSON = [
+                "operationType": "create",
+                "record": [
+                    "recordName": .string("share of \(name)"), "recordType": "cloudkit.share",
+                    "forRecord": ["recordName": .string(name)], "participants": [participant],
+                ],
+            ]
+            return try await cloud.modify(as: ada, [note(name), share]).records[1]
+        }
+        func resolve(_ share: JSON, as user: TestCloud.User) async throws -> JSON {
+            let body: JSON = ["shortGUIDs": [["value": share.shortGUID]]]
+            return try await call("records/resolve", .public, as: user, body).body.results[0]
+        }
+        let unknown = try await share("a", inviting: "bob@example.com")
+        let known = try await share("b", inviting: "EVE@example.com")
+        #expect(try await resolve(known, as: eve).participantStatus == "INVITED")
+        for answer in [try await resolve(unknown, as: bob), try await accept(unknown, as: bob)] {
+            #expect(answer.serverErrorCode == "ACCESS_DENIED" && answer.nativeErrorCode == 33)
+        }
+        let stranger = try await resolve(known, as: bob)
+        #expect(stranger.serverErrorCode == "ACCESS_DENIED" && stranger.nativeErrorCode == nil)
+    }
+
     @Test("Revoking, leaving and deleting the share each close the zone")
     func closing() async throws {
         func revoke(_ sharing: SharingTests) async throws {

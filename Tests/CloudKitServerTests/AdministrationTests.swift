@@ -145,6 +145,29 @@ struct AdministrationTests {
         }
     }
 
+    @Test("Zones are deleted as a user's settings do it; another reason and nobody's are refused")
+    func zoneLoss() async throws {
+        try await Self.run { server in
+            try await server.addZone("Notes")
+            let users = try await Self.ask(server, "GET", Self.container + "/users").body.users
+            func lose(_ reason: JSON, of user: JSON) async throws -> TestServer.Answer {
+                try await Self.ask(
+                    server,
+                    "POST",
+                    Self.container + "/delete-zones",
+                    ["userRecordName": user, "reason": reason, "zones": ["Notes"]]
+                )
+            }
+            let ada = users[0].userRecordName
+            #expect(try await lose("BOREDOM", of: ada).status == 400)
+            #expect(try await lose("PURGED", of: "_nobody").status == 404)
+            #expect(try await lose("PURGED", of: ada).status == 200)
+            let saved = try await server.save([TestCloud.note("create", "a")])
+            #expect((saved.status, saved.body.deletionReason) == (404, "PURGED"))
+            #expect(try await lose("PURGED", of: ada).status == 404)
+        }
+    }
+
     @Test("Users and tokens made over HTTP are good at once")
     func users() async throws {
         try await Self.run { server in

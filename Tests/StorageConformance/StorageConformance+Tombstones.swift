@@ -1,4 +1,5 @@
 import CloudKitServerCore
+import CloudKitWire
 import Foundation
 import Testing
 
@@ -64,6 +65,23 @@ extension StorageConformance {
                 zone.name = "other"
                 let added = try writer.addZone(zone)
                 #expect(try writer.zone(added.id)?.horizonSequence == 1 << 40)
+            }
+        },
+        Check(testDescription: "A zone keeps why it is gone, until it is told otherwise") {
+            storage in
+            try await storage.write { writer in
+                var zone = try #require(try writer.zone(try Self.zone(writer)))
+                #expect(zone.deletionReason == nil)
+                for reason in [ZoneDeletionReason.purged, .encryptedDataReset, nil] {
+                    zone.deletionReason = reason
+                    try writer.updateZone(zone)
+                    #expect(try writer.zone(zone.id) == zone)
+                    #expect(try writer.zone(zone.database, name: zone.name) == zone)
+                }
+                zone.name = "other"
+                zone.deletionReason = .purged
+                let added = try writer.addZone(zone)
+                #expect(try writer.zone(added.id)?.deletionReason == .purged)
             }
         },
     ]

@@ -140,6 +140,31 @@ extension StorageConformance {
                 #expect(try writer.record(zone, name: "R") == nil)
             }
         },
+        Check(testDescription: "The shares of a zone are found by their roots, each once") {
+            storage in
+            try await storage.write { writer in
+                let zone = try Self.zone(writer)
+                var neighbour = try #require(try writer.zone(zone))
+                neighbour.name = "neighbour"
+                neighbour = try writer.addZone(neighbour)
+                let rows = [
+                    ("none", nil, zone), ("b", "two", zone), ("a", "one", zone),
+                    ("c", "one", zone), ("gone", "three", zone), ("d", "four", neighbour.id),
+                ]
+                for (place, (name, share, zone)) in rows.enumerated() {
+                    var record = Self.record(name, zone, Int64(place) + 1)
+                    record.share = share
+                    record.isDeleted = name == "gone"
+                    record.id = try writer.addRecord(record)
+                    guard name == "b" else { continue }
+                    #expect(try writer.shares(zone) == ["two"])
+                    record.share = nil
+                    try writer.updateRecord(record)
+                }
+                #expect(try writer.shares(zone) == ["one"])
+                #expect(try writer.shares(neighbour.id) == ["four"])
+            }
+        },
         Check(testDescription: "References are found by target, counted by kind, removed by source")
         {
             storage in

@@ -111,6 +111,9 @@ extension HTTPFace {
         case ("POST", ["expire-change-tokens"]):
             try await service.expireChangeTokens(container: container)
             return try json(Done())
+        case ("POST", ["delete-zones"]):
+            try await deleteZones(message(ZoneLoss.self, body), container)
+            return try json(Done())
         case ("GET", ["users"]):
             let users = try await service.users(container: container)
             return try json(Users(users: users.map { User($0) }))
@@ -157,6 +160,26 @@ extension HTTPFace {
             environment: request.environment ?? .development
         )
         return User(user, webAuthToken: token)
+    }
+
+    private func deleteZones(_ request: ZoneLoss, _ container: String) async throws {
+        guard request.reason != .unknown else {
+            throw RequestError(.badRequest, reason: "reason is PURGED or ENCRYPTED_DATA_RESET")
+        }
+        let user = try await service.users(container: container)
+            .first { $0.userRecordName == request.userRecordName }
+        guard let user else {
+            throw RequestError(
+                .notFound,
+                reason: "No user \(request.userRecordName) in container \(container)"
+            )
+        }
+        try await service.deleteZones(
+            request.zones,
+            of: user,
+            environment: request.environment ?? .development,
+            because: request.reason
+        )
     }
 
     private func faultState() throws -> FaceAnswer {
@@ -238,6 +261,13 @@ private struct NewUser: Decodable {
     var name: String
     var emailAddress: String?
     var apiToken: String?
+    var environment: ServiceEnvironment?
+}
+
+private struct ZoneLoss: Decodable {
+    var userRecordName: String
+    var zones: [String]?
+    var reason: ZoneDeletionReason
     var environment: ServiceEnvironment?
 }
 

@@ -11,6 +11,8 @@ struct Authentication {
     let request: ServiceRequest
     let credentials: Credentials
     let environment: StoredEnvironment?
+    /// The container that the request names.
+    let container: String
     let database: DatabaseScope
     let now: Int64
     /// Whether the credentials of one container are good for all.
@@ -27,11 +29,12 @@ struct Authentication {
             throw failure("the request carries no credentials; add ckAPIToken to its query")
         }
         let apiHash = SecretHash.of(apiToken)
-        guard let environment,
-            let row = try reader.credential(.apiToken, hash: apiHash),
-            try isGood(row, in: environment, reader)
-        else {
-            throw failure("ckAPIToken is not one of this container and environment")
+        let foreign = "ckAPIToken is not one of this container and environment"
+        guard let row = try reader.credential(.apiToken, hash: apiHash) else {
+            throw failure(foreign)
+        }
+        guard let environment, try isGood(row, in: environment, reader) else {
+            throw try failure(foreign, credential: row, reader)
         }
         if let name = credentials.userName {
             let user = try reader.users(container: environment.container)
@@ -77,19 +80,34 @@ struct Authentication {
         guard credentials.apiToken == nil else {
             throw failure("a signature and ckAPIToken exclude each other")
         }
-        guard let environment,
-            let row = try reader.credential(
-                .serverKey,
-                hash: SecretHash.of(signature.keyID)
-            ), row.environment == environment.id, let key = row.companion,
-            let user = try row.user.flatMap({ try reader.user($0) })
-        else { throw failure("the key is not one of this container and environment") }
+        let foreign = "the key is not one of this container and environment"
+        guard let row = try reader.credential(.serverKey, hash: SecretHash.of(signature.keyID)),
+            let key = row.companion, let user = try row.user.flatMap({ try reader.user($0) })
+        else { throw failure(foreign) }
         try signature.check(request, key: key, now: now)
+        guard let environment, row.environment == environment.id else {
+            throw try failure(foreign, credential: row, reader)
+        }
         guard database == .public else {
             throw failure("a server-to-server key reaches the public database only")
         }
         let roles = try RoleDirectory(environment: environment.id).roles(of: user.id, reader)
         return Caller(credential: .serverKey, user: user, roles: roles)
+    }
+
+    /// The error for a credential of somewhere else: whoever holds one is told that it is the
+    /// container that is wrong, and not whether there is one of that name.
+    private func failure(
+        _ detail: String,
+        credential row: StoredCredential,
+        _ reader: any StorageReader
+    ) throws -> RequestError {
+        guard let home = try reader.environment(row.environment), home.container != container else {
+            return failure(detail)
+        }
+        var error = failure("\(detail), or the service does not know the container '\(container)'")
+        error.nativeErrorCode = NativeErrorCode.badContainer.rawValue
+        return error
     }
 
     private func failure(_ detail: String) -> RequestError {

@@ -61,7 +61,10 @@ extension CloudService {
         }
     }
 
-    private static func user(
+    /// The row of a user.
+    ///
+    /// - Throws: `RequestError` with `NOT_FOUND` for a user who does not exist.
+    static func user(
         _ user: ServiceUser,
         _ reader: any StorageReader
     ) throws -> StoredUser {

@@ -9,6 +9,8 @@ extension JSONWriter {
         member("reason", error.reason)
         member("retryAfter", error.retryAfter)
         member("redirectURL", error.redirectURL)
+        member("nativeErrorCode", error.nativeErrorCode.map(Int64.init))
+        member("deletionReason", error.deletionReason?.rawValue)
         closeObject()
     }
 
@@ -26,6 +28,8 @@ extension JSONWriter {
         member("retryAfter", error.retryAfter)
         member("uuid", error.uuid)
         member("redirectURL", error.redirectURL)
+        member("nativeErrorCode", error.nativeErrorCode.map(Int64.init))
+        member("deletionReason", error.deletionReason?.rawValue)
         closeObject()
     }
 }

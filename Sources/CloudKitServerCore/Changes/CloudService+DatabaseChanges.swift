@@ -45,6 +45,7 @@ extension CloudService {
         }
         let seal = try await seal()
         let limit = Self.pageSize(request.resultsLimit)
+        let namesReason = call.parameters.isTrue("deletionReasons")
         return try await storage.read { reader in
             let directory = ZoneDirectory(call: call, reader: reader)
             let database = try directory.database()
@@ -58,10 +59,12 @@ extension CloudService {
             )
             return DatabaseChangesResponse(
                 zones: shown.flatMap { zone in
-                    let changed = ZoneView(zone, in: database, owner: directory.ownerName).changed
-                    guard start > 0, zone.isAnother(since: start) else { return [changed] }
+                    let view = ZoneView(zone, in: database, owner: directory.ownerName)
+                    let deleted = view.deleted(namesReason: namesReason)
+                    if zone.isDeleted { return [deleted] }
+                    guard start > 0, zone.isAnother(since: start) else { return [view.changed] }
                     // What the client has of the zone's earlier life is gone.
-                    return [WireZone(zoneID: changed.zoneID, deleted: true), changed]
+                    return [deleted, view.changed]
                 },
                 syncToken: token.sealed(by: seal, for: .databaseChanges),
                 moreComing: zones.count > limit

@@ -23,9 +23,7 @@ extension CloudService {
                     let page = try Self.page(zone, of: request, call, reader, links.seal)
                     try Self.write(page, zone, of: request, call, reader, links, to: &writer)
                 } catch let error as RequestError {
-                    writer.itemError(
-                        ItemError(error.serverErrorCode, reason: error.reason, zoneID: zone.zoneID)
-                    )
+                    writer.itemError(ItemError(error, zoneID: zone.zoneID))
                 }
             }
             writer.closeArray()

@@ -47,11 +47,21 @@ struct ZoneChangesPage {
         let open = SyncToken.open(text, with: seal, for: .zoneChanges)
         // A zone whose row is gone was removed by a reset: this one has its name since.
         let isGone = try open.map { try reader.zone(RowID(rawValue: $0.feed)) == nil } ?? false
-        guard let token = open, isGone || token.feed == fresh.feed else {
+        guard let token = open, isGone || token.feed == fresh.feed,
+            token.viewer == nil || token.viewer == fresh.viewer
+        else {
             throw RequestError(
                 .badRequest,
                 reason: "Unknown sync continuation type: the syncToken is not one of zone "
                     + "'\(zone.id.zoneName)'"
+            )
+        }
+        // A token without a viewer is the owner's, or was given to a viewer before tokens named them.
+        guard token.viewer == fresh.viewer else {
+            throw RequestError(
+                .changeTokenExpired,
+                reason: "The syncToken does not belong to what the caller sees of zone "
+                    + "'\(zone.id.zoneName)'; start without one"
             )
         }
         guard !isGone, token.incarnation == fresh.incarnation,

@@ -7,6 +7,11 @@ public enum Fault: Hashable, Sendable {
     /// Single records of `records/modify` or `records/lookup` fail: one by its place in the request,
     /// counted from 0, or all that the rule fits.
     case itemError(ServerErrorCode, item: Int? = nil, reason: String? = nil)
+    /// The request is refused so that the client's framework reports a code of the native API, also
+    /// one that no answer of the service leads to.
+    case nativeError(NativeErrorCode, reason: String? = nil, retryAfter: Double? = nil)
+    /// Single records fail as with `itemError`, with a code of the native API.
+    case nativeItemError(NativeErrorCode, item: Int? = nil, reason: String? = nil)
     /// The request is carried out; its answer never arrives.
     case lostResponse
     /// The connection is reset before the request is looked at.

@@ -28,6 +28,19 @@ struct FaultDecision: Hashable, Sendable {
             for item in items where failures[item] == nil {
                 failures[item] = RecordFailure(code, text)
             }
+        case .nativeError(let code, let reason, let retryAfter):
+            error =
+                error
+                ?? RequestError(
+                    code.serverErrorCode,
+                    reason: reason ?? "The plan of faults refuses this request with \(code.name)",
+                    retryAfter: retryAfter,
+                    nativeErrorCode: code
+                )
+        case .nativeItemError(let code, _, let reason):
+            let text = reason ?? "The plan of faults lets this record fail with \(code.name)"
+            let failure = RecordFailure(code.serverErrorCode, text, nativeCode: code)
+            for item in items where failures[item] == nil { failures[item] = failure }
         case .lostResponse: delivery.end = .lost
         case .resetConnection:
             isDropped = true

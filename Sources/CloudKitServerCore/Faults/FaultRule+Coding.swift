@@ -9,15 +9,16 @@ extension FaultRule: Codable {
 
     /// The faults by their names.
     private enum Name: String, CaseIterable {
-        case error, itemError, lostResponse, resetConnection, cutResponse, delay, slowResponse
+        case error, itemError, nativeError, nativeItemError
+        case lostResponse, resetConnection, cutResponse, delay, slowResponse
         case expiredWebToken, expiredChangeTokens, lostNotification, staleTags
         case throttle
 
         /// The keys that the fault has of its own.
         var keys: Set<CodingKeys> {
             switch self {
-            case .error: [.code, .reason, .retryAfter]
-            case .itemError: [.code, .reason, .item]
+            case .error, .nativeError: [.code, .reason, .retryAfter]
+            case .itemError, .nativeItemError: [.code, .reason, .item]
             case .cutResponse: [.bytes]
             case .delay: [.milliseconds]
             case .slowResponse: [.bytesPerSecond]
@@ -64,6 +65,16 @@ extension FaultRule: Codable {
             guard value >= 0 else { throw mistake(key, "\(value) is less than 0") }
             return value
         }
+        func native() throws -> NativeErrorCode {
+            let text = try values.decode(String.self, forKey: .code)
+            guard let code = NativeErrorCode(name: text) else {
+                throw mistake(
+                    .code,
+                    "'\(text)' is no code of CKError, such as userDeletedZone"
+                )
+            }
+            return code
+        }
         let fault: Fault
         switch name {
         case .error:
@@ -75,6 +86,18 @@ extension FaultRule: Codable {
         case .itemError:
             fault = .itemError(
                 try values.decode(ServerErrorCode.self, forKey: .code),
+                item: try values.decodeIfPresent(Int.self, forKey: .item),
+                reason: try values.decodeIfPresent(String.self, forKey: .reason)
+            )
+        case .nativeError:
+            fault = .nativeError(
+                try native(),
+                reason: try values.decodeIfPresent(String.self, forKey: .reason),
+                retryAfter: try values.decodeIfPresent(Double.self, forKey: .retryAfter)
+            )
+        case .nativeItemError:
+            fault = .nativeItemError(
+                try native(),
                 item: try values.decodeIfPresent(Int.self, forKey: .item),
                 reason: try values.decodeIfPresent(String.self, forKey: .reason)
             )
@@ -133,6 +156,16 @@ extension FaultRule: Codable {
         case .itemError(let code, let item, let reason):
             name = .itemError
             try values.encode(code, forKey: .code)
+            try values.encodeIfPresent(item, forKey: .item)
+            try values.encodeIfPresent(reason, forKey: .reason)
+        case .nativeError(let code, let reason, let retryAfter):
+            name = .nativeError
+            try values.encode(code.name, forKey: .code)
+            try values.encodeIfPresent(reason, forKey: .reason)
+            try values.encodeIfPresent(retryAfter, forKey: .retryAfter)
+        case .nativeItemError(let code, let item, let reason):
+            name = .nativeItemError
+            try values.encode(code.name, forKey: .code)
             try values.encodeIfPresent(item, forKey: .item)
             try values.encodeIfPresent(reason, forKey: .reason)
         case .lostResponse: name = .lostResponse

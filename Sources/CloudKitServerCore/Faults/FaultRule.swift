@@ -62,11 +62,12 @@ public struct FaultRule: Hashable, Sendable {
             }
             if places.isEmpty { return nil }
         }
-        if case .itemError(_, let item, _) = fault {
+        switch fault {
+        case .itemError(_, let item, _), .nativeItemError(_, let item, _):
             if let item { places.formIntersection([item]) }
             return places.isEmpty ? nil : places
+        default: return places
         }
-        return places
     }
 
     private func fits(operation name: String) -> Bool {

@@ -101,7 +101,8 @@ extension CloudService {
             where error.serverErrorCode == .zoneNotFound
             && !batch.zone.isSameZone(as: request.zoneID ?? .defaultZone)
         {
-            let failure = RecordFailure(.zoneNotFound, error.reason ?? "Zone does not exist")
+            var failure = RecordFailure(.zoneNotFound, error.reason ?? "Zone does not exist")
+            failure.deletionReason = error.deletionReason
             return (batch.items.map { .failed(name: $0.name, failure) }, nil)
         }
     }

@@ -8,6 +8,13 @@ struct RecordBatch: Sendable {
         var position: Int
         var name: String
         var operation: RecordOperation
+
+        /// The record without which this one cannot be saved: its parent, or what it shares.
+        var base: String? {
+            guard !operation.operationType.isDelete else { return nil }
+            return operation.record.parent?.recordName
+                ?? operation.record.shareParts?.forRecord?.recordName
+        }
     }
 
     /// The zone as the request names it.
@@ -16,13 +23,35 @@ struct RecordBatch: Sendable {
     /// Whether all operations succeed or none.
     var isAtomic: Bool
 
-    /// The records that the batch makes or changes, in so far as it succeeds.
-    var savedNames: Set<String> {
-        Set(items.filter { !$0.operation.operationType.isDelete }.map(\.name))
+    /// Whether the batch makes or changes a record, in so far as it succeeds.
+    func saves(_ name: String) -> Bool {
+        items.contains { $0.name == name && !$0.operation.operationType.isDelete }
     }
 
-    /// The records that the batch deletes, in so far as it succeeds.
-    var deletedNames: Set<String> {
-        Set(items.filter(\.operation.operationType.isDelete).map(\.name))
+    /// Whether the batch deletes a record, in so far as it succeeds.
+    func deletes(_ name: String) -> Bool {
+        items.contains { $0.name == name && $0.operation.operationType.isDelete }
+    }
+
+    /// The places of the items in the order in which they are applied: that of the request, but
+    /// that a record comes after the one without which it cannot be saved.
+    var order: [Int] {
+        guard items.contains(where: { $0.base != nil }) else { return Array(items.indices) }
+        let places = Dictionary(zip(items.map(\.name), items.indices)) { first, _ in first }
+        var order: [Int] = []
+        order.reserveCapacity(items.count)
+        var isPlaced = [Bool](repeating: false, count: items.count)
+        for start in items.indices {
+            var climbed: [Int] = []
+            var next: Int? = start
+            // A circle ends where it began.
+            while let place = next, !isPlaced[place] {
+                isPlaced[place] = true
+                climbed.append(place)
+                next = items[place].base.flatMap { places[$0] }
+            }
+            order += climbed.reversed()
+        }
+        return order
     }
 }

@@ -6,15 +6,70 @@ import FoundationEssentials
 import Foundation
 #endif
 
+/// Thrown before anything is written where a deletion depends on another one of its batch that may
+/// still fail.
+struct DeletionWaits: Error {}
+
 extension RecordCommit {
     /// Deletes a record and all that refer to it with `DELETE_SELF`.
-    mutating func delete(_ record: StoredRecord) throws {
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - others: The records of the batch that are known to go too; nil as long as none is.
+    /// - Throws: `RecordFailure`, `DeletionWaits`, or what the storage throws.
+    mutating func delete(_ record: StoredRecord, with others: Set<String>? = nil) throws {
+        let doomed = try doomed(with: record, others)
+        for record in doomed { try bury(record) }
+        for record in doomed { try forgetShare(record, besides: Set(doomed.map(\.name))) }
+    }
+
+    /// Carries out the deletions that waited for each other, but for those of records that one
+    /// needs which stays.
+    mutating func settle(_ waiting: [Int], _ outcomes: inout [RecordOutcome?]) throws {
+        var going = Set(waiting.map { batch.items[$0].name })
+        var isSettled = false
+        while !isSettled {
+            isSettled = true
+            // Most lists go from the top of a hierarchy down, and what stays holds what is above.
+            for place in waiting.reversed() where outcomes[place] == nil {
+                let name = batch.items[place].name
+                let others = going
+                let outcome = try attempt(name) { commit in
+                    if let record = try commit.writer.record(commit.zone.zone.id, name: name),
+                        !record.isDeleted
+                    {
+                        _ = try commit.doomed(with: record, others)
+                    }
+                    return .deleted(name: name, type: nil)
+                }
+                guard outcome.isFailure else { continue }
+                outcomes[place] = outcome
+                going.remove(name)
+                isSettled = false
+            }
+        }
+        let others = going
+        for place in waiting.reversed() where outcomes[place] == nil {
+            let name = batch.items[place].name
+            outcomes[place] = try attempt(name) { commit in
+                let record = try commit.writer.record(commit.zone.zone.id, name: name)
+                // One that went with another of the batch is gone already.
+                if let record, !record.isDeleted { try commit.delete(record, with: others) }
+                return .deleted(name: name, type: record?.type)
+            }
+        }
+    }
+
+    /// The record and those that go with it, once it is known that all of them may.
+    private mutating func doomed(
+        with record: StoredRecord,
+        _ others: Set<String>?
+    ) throws -> [StoredRecord] {
         try checkAccess(record, parent: nil, record.name)
         let doomed = try cascade(from: record)
         try permissions.checkWrite(try rules.type(record.type), record)
-        try checkNotNeeded(doomed)
-        for record in doomed { try bury(record) }
-        for record in doomed { try forgetShare(record, besides: Set(doomed.map(\.name))) }
+        try checkNotNeeded(doomed, others)
+        return doomed
     }
 
     /// The record and those that go with it, nearest first.
@@ -43,13 +98,13 @@ extension RecordCommit {
     }
 
     /// Refuses the deletion while a record that stays needs one that goes.
-    private func checkNotNeeded(_ doomed: [StoredRecord]) throws {
+    private func checkNotNeeded(_ doomed: [StoredRecord], _ others: Set<String>?) throws {
         let going = Set(doomed.map(\.id))
         for target in doomed {
             for reference in try writer.references(target.zone, to: target.name)
             where reference.kind != .deleteSelf && !going.contains(reference.source) {
                 guard let source = try writer.record(reference.source), !source.isDeleted,
-                    !batch.deletedNames.contains(source.name)
+                    try !isGoing(source.name, others)
                 else { continue }
                 let what = reference.kind == .parent ? "is the parent of" : "is validated by"
                 throw RecordFailure(
@@ -58,6 +113,17 @@ extension RecordCommit {
                 )
             }
         }
+    }
+
+    /// Whether a record that is there still goes with this batch.
+    ///
+    /// - Throws: `DeletionWaits` where its deletion is to come and may fail alone.
+    private func isGoing(_ name: String, _ others: Set<String>?) throws -> Bool {
+        if let others { return others.contains(name) }
+        guard batch.deletes(name) else { return false }
+        if batch.isAtomic { return true }
+        guard failures[name] == nil else { return false }
+        throw DeletionWaits()
     }
 
     /// Turns a record into its tombstone.

@@ -24,6 +24,8 @@ struct RecordCommit {
     var steadyKeys: [String: IndexKeys] = [:]
     /// The shares saved so far, by the names of their roots.
     var newShares: [String: String] = [:]
+    /// Why operations failed so far, by the names of their records.
+    private(set) var failures: [String: RecordFailure] = [:]
     /// What was done so far, in order.
     private(set) var changes: [RecordChange] = []
     /// Bytes of the zone's records so far.
@@ -52,26 +54,42 @@ struct RecordCommit {
         permissions = RecordPermissions(scope: call.path.database, caller: call.caller)
     }
 
-    /// Applies the operations in order.
+    /// Applies the operations, each after those that it needs; answers in the order of the request.
     ///
     /// - Throws: `AtomicBatchFailed`, or what the storage throws.
     mutating func run() throws -> [RecordOutcome] {
-        var outcomes: [RecordOutcome] = []
-        outcomes.reserveCapacity(batch.items.count)
-        for item in batch.items {
-            let schema = rules
+        var found = [RecordOutcome?](repeating: nil, count: batch.items.count)
+        var waiting: [Int] = []
+        for place in batch.order {
+            let item = batch.items[place]
             do {
-                outcomes.append(try apply(item))
-            } catch let failure as RecordFailure {
-                rules = schema
-                outcomes.append(.failed(name: item.name, failure))
+                found[place] = try attempt(item.name) { commit in try commit.apply(item) }
+            } catch is DeletionWaits {
+                waiting.append(place)
             }
         }
+        if !waiting.isEmpty { try settle(waiting, &found) }
+        var outcomes = found.compactMap { $0 }
         try markRoots(&outcomes)
         if batch.isAtomic, outcomes.contains(where: \.isFailure) {
             throw AtomicBatchFailed(outcomes, names: batch.items.map(\.name))
         }
         return outcomes
+    }
+
+    /// What becomes of an operation; one that fails leaves the schema as it was.
+    mutating func attempt(
+        _ name: String,
+        _ body: (inout Self) throws -> RecordOutcome
+    ) throws -> RecordOutcome {
+        let schema = rules
+        do {
+            return try body(&self)
+        } catch let failure as RecordFailure {
+            rules = schema
+            failures[name] = failure
+            return .failed(name: name, failure)
+        }
     }
 
     /// Writes what the operations changed together: the zone's and the database's numbers, the

@@ -70,21 +70,34 @@ extension RecordCommit {
             throw RecordFailure(
                 .badRequest,
                 "Record '\(name)' would be one of more than \(Limits.owningReferencesPerTarget) "
-                    + "that refer to '\(item.target)' with an action"
+                    + "that refer to '\(item.target)' with an action; spread them over more "
+                    + "targets, or use references without an action",
+                nativeCode: .limitExceeded
             )
         }
     }
 
     private func checkTarget(_ item: References.Item, _ name: String) throws {
         if item.target == name { return }
-        if batch.isAtomic, batch.savedNames.contains(item.target) { return }
+        if batch.isAtomic, batch.saves(item.target) { return }
         if let target = try writer.record(zone.zone.id, name: item.target), !target.isDeleted {
             return
         }
+        if item.kind == .parent, let failure = failure(below: item.target, name) { throw failure }
         let what = item.kind == .parent ? "parent" : "validating reference's target"
         throw RecordFailure(
             .validatingReferenceError,
             "The \(what) '\(item.target)' of record '\(name)' does not exist"
         )
+    }
+
+    /// What a record fails by whose parent is not there because the batch failed to make it; nil
+    /// where it did not try.
+    func failure(below parent: String, _ name: String) -> RecordFailure? {
+        guard let cause = failures[parent] else { return nil }
+        let needs = "Record '\(name)' lies below '\(parent)'"
+        // Of an atomic batch the parent alone is to blame.
+        if batch.isAtomic { return RecordFailure(.atomicError, needs + ", which was not saved") }
+        return cause.passedOn(needs, otherwise: .validatingReferenceError)
     }
 }

@@ -93,6 +93,7 @@ extension CloudService {
                 request: request,
                 credentials: credentials,
                 environment: environment,
+                container: path.container,
                 database: path.database,
                 now: now,
                 sharesCredentials: sharesCredentials

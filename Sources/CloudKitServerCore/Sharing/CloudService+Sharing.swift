@@ -53,12 +53,24 @@ extension CloudService {
             throw RequestError(.notFound, reason: "No share has the short GUID '\(shortGUID)'")
         }
         guard share.part.participant(user.recordName) != nil || share.part.isPublic else {
-            throw RequestError(
-                .accessDenied,
-                reason: "The caller is not invited to the share '\(shortGUID)'"
-            )
+            throw refusal(of: share.part)
         }
         return share
+    }
+
+    /// The error for who is not among a share's participants: someone who was invited under an
+    /// address that no account has may be the caller.
+    private static func refusal(of share: SharePart) -> RequestError {
+        let stranger = "The caller is not invited to the share '\(share.shortGUID)'"
+        guard share.participants.contains(where: \.isInvitedByAddress) else {
+            return RequestError(.accessDenied, reason: stranger)
+        }
+        return RequestError(
+            .accessDenied,
+            reason: stranger + ", unless under an address that no account has: give the caller's "
+                + "account that address, and save the share again",
+            nativeErrorCode: .participantMayNeedVerification
+        )
     }
 
     private static func accept(
@@ -128,7 +140,10 @@ extension CloudService {
     }
 }
 
-extension SharePart {
-    /// Whether everyone with the link may come.
-    var isPublic: Bool { publicPermission == .readOnly || publicPermission == .readWrite }
+extension WireParticipant {
+    /// Whether nobody is known to be meant yet.
+    fileprivate var isInvitedByAddress: Bool {
+        (acceptanceStatus == .invited || acceptanceStatus == .pending)
+            && userIdentity?.userRecordName == nil
+    }
 }

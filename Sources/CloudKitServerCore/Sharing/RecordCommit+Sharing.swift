@@ -17,6 +17,11 @@ extension RecordCommit {
             let mayCreate =
                 try zone.access.mayCreate(below: parent, in: zone.zone.id, writer)
             guard mayCreate else {
+                if let parent, let cause = failures[parent], cause.code != .accessDenied,
+                    try !isLive(parent), let failure = failure(below: parent, name)
+                {
+                    throw failure
+                }
                 throw RecordFailure(
                     .accessDenied,
                     "CREATE operation not permitted on '\(name)': its parent is not in a "
@@ -46,38 +51,54 @@ extension RecordCommit {
             root: root,
             publicPermission: wire.shareParts?.publicPermission ?? before?.publicPermission
                 ?? .none,
-            shortGUID: before?.shortGUID ?? shortGUID(name),
+            shortGUID: try before?.shortGUID ?? shortGUID(of: root),
             participants: before?.participants ?? []
         )
         if part.participants.isEmpty { part.participants = [owner()] }
         if let asked = wire.shareParts?.participants {
             part.participants = try participants(asked, before: part.participants)
+            if let before { try checkEdits(from: before, to: part, name) }
         }
+        part.followPublicPermission(after: before)
         try ShareDirectory(environment: call.environment.id)
             .addLink(part.shortGUID, to: name, in: zone.zone.id, writer)
         if let root { newShares[root] = name }
         return part
     }
 
-    /// Refuses a second share of a record, and one of a record in a zone that is shared as a whole.
+    /// Refuses a second share of a record, one of a record in a zone that is shared as a whole, and
+    /// one of a whole zone that holds others.
     private func checkUnshared(_ root: String?, _ name: String) throws {
-        guard let root else { return }
-        if let other = try writer.record(zone.zone.id, name: root)?.share, other != name,
-            try writer.record(zone.zone.id, name: other)?.isDeleted == false
+        guard let root else { return try checkHoldsNoShares(name) }
+        if let other = try newShares[root] ?? writer.record(zone.zone.id, name: root)?.share,
+            other != name, try isLive(other)
         {
             throw RecordFailure(
                 .badRequest,
                 "\(ShareRefusal.alreadyShared.rawValue): '\(root)' is in the share '\(other)'"
             )
         }
-        let whole = try writer.record(zone.zone.id, name: SharePart.zoneShareName)
-        if whole?.isDeleted == false {
+        if try isLive(SharePart.zoneShareName) {
             throw RecordFailure(
                 .badRequest,
                 "\(ShareRefusal.zoneIsShared.rawValue): '\(zone.id.zoneName)', so that '\(root)' is "
                     + "shared with it"
             )
         }
+    }
+
+    private func checkHoldsNoShares(_ name: String) throws {
+        let others = try newShares.values.sorted() + writer.shares(zone.zone.id)
+        guard let other = try others.first(where: { try $0 != name && isLive($0) }) else { return }
+        throw RecordFailure(
+            .badRequest,
+            "Zone '\(zone.id.zoneName)' cannot be shared as a whole: it holds the share '\(other)' of "
+                + "a record; delete such shares first"
+        )
+    }
+
+    private func isLive(_ name: String) throws -> Bool {
+        try writer.record(zone.zone.id, name: name)?.isDeleted == false
     }
 
     private func rootName(of wire: WireRecord, _ name: String) throws -> String? {
@@ -91,8 +112,11 @@ extension RecordCommit {
             }
             return nil
         }
-        if batch.savedNames.contains(root) { return root }
-        guard let row = try writer.record(zone.zone.id, name: root), !row.isDeleted else {
+        if batch.isAtomic, batch.saves(root) { return root }
+        guard try isLive(root) else {
+            if let cause = failures[root] {
+                throw cause.passedOn("The share '\(name)' shares '\(root)'", otherwise: .badRequest)
+            }
             throw RecordFailure(
                 .badRequest,
                 "Cannot share - no such record exists to share: '\(root)'"
@@ -101,14 +125,24 @@ extension RecordCommit {
         return root
     }
 
-    /// A link's last part that nobody can guess.
-    private func shortGUID(_ name: String) -> String {
-        var writer = TokenWriter()
-        writer.append(zone.zone.id.rawValue)
-        writer.append(name)
-        writer.append(sequence)
-        let sealed = links.seal.sealForURL(writer.bytes, for: .shareLink)
-        return "0" + String(sealed.filter(\.isLetter).suffix(24))
+    /// The last part of the link of a record, or of the zone as a whole: the same each time that it
+    /// is shared, and nothing that who does not know the service's key can find out.
+    private func shortGUID(of root: String?) throws -> String {
+        var contents = TokenWriter()
+        // Links were once made of other contents, which began with a zone; none has this number.
+        contents.append(0)
+        contents.append(zone.zone.id.rawValue)
+        contents.append(zone.zone.incarnation)
+        if let root {
+            // A record that was deleted and made again is another one.
+            let row = try writer.record(zone.zone.id, name: root)
+            let isThere = row?.isDeleted == false
+            contents.append(isThere ? row?.created.milliseconds ?? call.now : call.now)
+            contents.append(root)
+        }
+        let secret = Data(links.seal.secret(of: contents.bytes, for: .shareLink))
+        let symbols = secret.base64EncodedString().filter { $0.isLetter || $0.isNumber }
+        return "0" + symbols.prefix(24)
     }
 
     private func owner() -> WireParticipant {
@@ -139,15 +173,15 @@ extension RecordCommit {
             if let name, result.contains(where: { $0.userIdentity?.userRecordName == name }) {
                 continue
             }
-            let known = before.first {
+            let known = before.dropFirst().first {
                 ($0.participantId != nil && $0.participantId == participant.participantId)
                     || (name != nil && $0.userIdentity?.userRecordName == name)
             }
             participant.acceptanceStatus = known?.acceptanceStatus ?? .invited
             participant.participantId =
                 known?.participantId ?? participant.participantId ?? "p\(sequence)-\(result.count)"
-            participant.type = participant.type ?? .user
-            participant.permission = participant.permission ?? .readOnly
+            participant.type = participant.type ?? known?.type ?? .user
+            participant.permission = participant.permission ?? known?.permission ?? .readOnly
             result.append(participant)
         }
         guard result.count <= Limits.participantsPerShare else {
@@ -158,6 +192,16 @@ extension RecordCommit {
             )
         }
         return result
+    }
+
+    /// Refuses to change who takes part, and what the invited may do, while everyone is let in.
+    private func checkEdits(from before: SharePart, to part: SharePart, _ name: String) throws {
+        guard before.isPublic, part.isPublic, !before.hasSameParticipants(as: part) else { return }
+        throw RecordFailure(
+            .badRequest,
+            "The participants of the share '\(name)' cannot be changed as long as everyone with the "
+                + "link is let in; set its publicPermission to NONE first"
+        )
     }
 
     /// Lets the roots of new shares name them.
@@ -180,10 +224,16 @@ extension RecordCommit {
     }
 
     /// Lets the caller leave a share that is not the caller's own; answers whether that was it.
+    ///
+    /// Only its owner deletes a share, and only who takes part leaves it.
     mutating func leave(_ record: StoredRecord) throws -> Bool {
         guard call.path.database == .shared, let extra = record.extra else { return false }
         var part = try SharePart(stored: extra)
-        let user = call.caller.user?.recordName
+        guard let user = call.caller.user?.recordName,
+            part.opening(for: user, share: record.name) != nil
+        else {
+            throw RecordFailure(.accessDenied, "WRITE operation not permitted on '\(record.name)'")
+        }
         part.participants.removeAll {
             $0.userIdentity?.userRecordName == user && $0.type != .owner
         }

@@ -31,6 +31,7 @@ struct ShareAnswer {
             } catch let error as RequestError {
                 writer.member("reason", error.reason)
                 writer.member("serverErrorCode", error.serverErrorCode.rawValue)
+                writer.member("nativeErrorCode", error.nativeErrorCode.map(Int64.init))
             }
             writer.closeObject()
         }
@@ -77,7 +78,7 @@ struct ShareAnswer {
         writer.member("participantStatus", (current?.acceptanceStatus ?? .invited).rawValue)
         writer.member(
             "participantPermission",
-            (current?.permission ?? part.publicPermission).rawValue
+            (current.map(part.permission(of:)) ?? part.publicPermission).rawValue
         )
         writer.key("ownerIdentity")
         writer.json(try WireJSON.encode(ParticipantIdentity(owner)))

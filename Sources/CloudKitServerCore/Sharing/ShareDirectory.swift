@@ -30,9 +30,12 @@ struct ShareDirectory {
         _ reader: any StorageReader
     ) throws -> (row: StoredRecord, part: SharePart)? {
         guard let body = try reader.document(links, shortGUID),
-            let place = try? JSONDecoder().decode(Place.self, from: body)
+            let place = try? JSONDecoder().decode(Place.self, from: body),
+            let share = try share(at: place, reader),
+            // Another share of that name has another link, as the one of a zone made anew.
+            share.part.shortGUID == shortGUID
         else { return nil }
-        return try share(at: place, reader)
+        return share
     }
 
     /// The shares that a user has accepted and that still let the user in.

@@ -52,12 +52,21 @@ struct SharePart: Hashable, Sendable, Codable {
         return participants.first { $0.userIdentity?.userRecordName == user }
     }
 
+    /// Whether everyone with the link may come.
+    var isPublic: Bool { publicPermission == .readOnly || publicPermission == .readWrite }
+
+    /// What a participant was given: who came through the link may do what everyone may now.
+    func permission(of participant: WireParticipant) -> WireParticipant.Permission {
+        participant.type == .publicUser ? publicPermission : participant.permission ?? .none
+    }
+
     /// What the share lets a user do; nil when the user has not accepted.
     func opening(for user: String, share: String) -> ZoneAccess.Opening? {
         guard let participant = participant(user), participant.acceptanceStatus == .accepted else {
             return nil
         }
-        let permissions = [participant.permission ?? .none, publicPermission]
+        // Who was invited may do what everyone may, too.
+        let permissions = [permission(of: participant), publicPermission]
         guard permissions.contains(where: { $0 == .readOnly || $0 == .readWrite }) else {
             return nil
         }
@@ -66,6 +75,51 @@ struct SharePart: Hashable, Sendable, Codable {
             root: root,
             canWrite: permissions.contains(.readWrite)
         )
+    }
+
+    /// Whether other participants are this share's: nobody is new or may do something else, and
+    /// only invitations are gone of which nothing came yet.
+    func hasSameParticipants(as other: SharePart) -> Bool {
+        let (guests, others) = (guests, other.guests)
+        return others.isSubset(of: guests)
+            && guests.subtracting(others).allSatisfy {
+                $0.type != .publicUser && $0.acceptanceStatus != .accepted
+            }
+    }
+
+    /// Those who take part besides the owner, with what an owner can change of them.
+    private var guests: Set<WireParticipant> {
+        Set(
+            participants.filter { $0.type != .owner }.map { guest in
+                WireParticipant(
+                    participantId: guest.participantId,
+                    type: guest.type,
+                    permission: guest.type == .publicUser ? nil : guest.permission,
+                    acceptanceStatus: guest.acceptanceStatus,
+                    userIdentity: nil
+                )
+            }
+        )
+    }
+
+    /// Lets who takes part follow what everyone may do now.
+    ///
+    /// Letting everyone in ends the invitations of those who have not come; letting nobody in ends
+    /// the parts of those who came through the link.
+    ///
+    /// - Parameter before: The share as it was; nil for a new one, whose invitations come with it.
+    mutating func followPublicPermission(after before: SharePart?) {
+        if !isPublic {
+            participants.removeAll { $0.type == .publicUser }
+        } else if before?.isPublic == false {
+            participants.removeAll { participant in
+                participant.type != .owner && participant.type != .publicUser
+                    && participant.acceptanceStatus != .accepted
+            }
+        }
+        for index in participants.indices where participants[index].type == .publicUser {
+            participants[index].permission = publicPermission
+        }
     }
 
     /// Writes the parts beside those of the record.

@@ -20,7 +20,8 @@ extension ZoneDirectory {
                     zone,
                     in: database,
                     owner: owner.recordName,
-                    access: .shares(openings)
+                    access: .shares(openings),
+                    viewer: user.id
                 )
             )
         }

@@ -87,6 +87,8 @@ public protocol StorageReader {
     /// Tombstones of records that were deleted before a time, oldest first; not those that another
     /// record or tombstone of their zone names as its parent.
     func tombstones(modifiedBefore milliseconds: Int64, limit: Int) throws -> [StoredRecord]
+    /// The shares that live records of a zone are the roots of, by name.
+    func shares(_ zone: RowID<StoredZone>) throws -> [String]
     /// The references that point to a record, by source.
     func references(_ zone: RowID<StoredZone>, to target: String) throws -> [StoredReference]
     /// The number of references of one kind that point to a record.

@@ -1,3 +1,5 @@
+public import CloudKitWire
+
 /// A zone: the unit of transaction and of order.
 public struct StoredZone: Hashable, Sendable {
     /// The row.
@@ -21,6 +23,8 @@ public struct StoredZone: Hashable, Sendable {
     /// The number of the newest deletion whose tombstone was removed; who has read the zone up to a
     /// smaller one may have missed deletions.
     public var horizonSequence: Int64
+    /// Why the zone's last life ended, where no app deleted it; stays when the zone is made anew.
+    public var deletionReason: ZoneDeletionReason?
 
     /// Makes a row.
     public init(
@@ -33,7 +37,8 @@ public struct StoredZone: Hashable, Sendable {
         isDeleted: Bool,
         birthSequence: Int64 = 0,
         bytes: Int64 = 0,
-        horizonSequence: Int64 = 0
+        horizonSequence: Int64 = 0,
+        deletionReason: ZoneDeletionReason? = nil
     ) {
         self.id = id
         self.database = database
@@ -45,5 +50,6 @@ public struct StoredZone: Hashable, Sendable {
         self.birthSequence = birthSequence
         self.bytes = bytes
         self.horizonSequence = horizonSequence
+        self.deletionReason = deletionReason
     }
 }

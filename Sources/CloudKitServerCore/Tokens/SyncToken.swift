@@ -10,6 +10,8 @@ struct SyncToken: Hashable {
     var sequence: Int64
     /// Whether the feed is read from the newest change down.
     var isReverse = false
+    /// The row of the user who sees a part of the feed alone; nil for the owner, who sees all.
+    var viewer: Int64?
 
     func sealed(by seal: TokenSeal, for purpose: TokenSeal.Purpose) -> String {
         var writer = TokenWriter()
@@ -17,6 +19,7 @@ struct SyncToken: Hashable {
         writer.append(incarnation)
         writer.append(sequence)
         writer.append(isReverse ? 1 : 0)
+        if let viewer { writer.append(viewer) }
         return seal.seal(writer.bytes, for: purpose)
     }
 
@@ -26,13 +29,16 @@ struct SyncToken: Hashable {
         guard let contents = seal.open(text, for: purpose) else { return nil }
         var reader = TokenReader(contents)
         guard let feed = reader.number(), let incarnation = reader.number(),
-            let sequence = reader.number(), let isReverse = reader.number(), reader.isAtEnd
+            let sequence = reader.number(), let isReverse = reader.number()
         else { return nil }
+        let viewer = reader.number()
+        guard reader.isAtEnd else { return nil }
         return Self(
             feed: feed,
             incarnation: incarnation,
             sequence: sequence,
-            isReverse: isReverse != 0
+            isReverse: isReverse != 0,
+            viewer: viewer
         )
     }
 }

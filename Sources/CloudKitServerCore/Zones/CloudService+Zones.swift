@@ -11,7 +11,8 @@ extension CloudService {
     func listZones(_ call: Call) async throws -> Data {
         let seal = try await seal()
         let zones = try await storage.read { reader in
-            try ZoneDirectory(call: call, reader: reader).zones().map { $0.wire(seal) }
+            try ZoneDirectory(call: call, reader: reader).zones()
+                .map { try $0.wire(call, seal, reader) }
         }
         // The documented form of the request is a GET, and its answer says `atomic`. Clients that
         // send POST and check every key of an answer know an answer without it.
@@ -32,7 +33,7 @@ extension CloudService {
         let zones = try await storage.read { reader in
             let directory = ZoneDirectory(call: call, reader: reader)
             return try request.zones.map { id in
-                try Self.item(zone: id) { try directory.zone(id).wire(seal) }
+                try Self.item(zone: id) { try directory.zone(id).wire(call, seal, reader) }
             }
         }
         return try WireJSON.encode(ZonesResponse(zones: zones))
@@ -80,9 +81,7 @@ extension CloudService {
         do {
             return .success(try body())
         } catch let error as RequestError where error.serverErrorCode != .authenticationRequired {
-            return .failure(
-                ItemError(error.serverErrorCode, reason: error.reason, zoneID: zone)
-            )
+            return .failure(ItemError(error, zoneID: zone))
         }
     }
 

@@ -12,6 +12,8 @@ struct ZoneChange {
     let writer: any StorageWriter
     let seal: TokenSeal
     let randomness: any ServiceRandomness
+    /// Why zones are deleted, where no app does it.
+    let reason: ZoneDeletionReason?
     /// The queues of notifications that got items.
     private(set) var queues: Set<Data> = []
 
@@ -19,12 +21,14 @@ struct ZoneChange {
         call: Call,
         writer: any StorageWriter,
         seal: TokenSeal,
-        randomness: any ServiceRandomness
+        randomness: any ServiceRandomness,
+        reason: ZoneDeletionReason? = nil
     ) {
         self.call = call
         self.writer = writer
         self.seal = seal
         self.randomness = randomness
+        self.reason = reason
     }
 
     /// Makes or deletes the zone.
@@ -57,7 +61,7 @@ struct ZoneChange {
         _ owner: String
     ) throws -> WireZone {
         if let found, !found.isDeleted {
-            return ZoneView(found, in: database, owner: owner).wire(seal)
+            return try ZoneView(found, in: database, owner: owner).wire(call, seal, writer)
         }
         let sequence = database.headSequence + 1
         try writer.setHeadSequence(database.id, sequence)
@@ -85,7 +89,7 @@ struct ZoneChange {
         }
         let view = ZoneView(zone, in: database, owner: owner)
         try tell(of: view)
-        return view.wire(seal)
+        return try view.wire(call, seal, writer)
     }
 
     private mutating func delete(
@@ -101,6 +105,7 @@ struct ZoneChange {
         try writer.setHeadSequence(database.id, sequence)
         try writer.removeContents(of: zone.id)
         zone.isDeleted = true
+        zone.deletionReason = reason
         zone.bytes = 0
         zone.changeSequence = sequence
         try writer.updateZone(zone)

@@ -33,9 +33,8 @@ struct ZoneDirectory {
         }
         guard isOwnedByCaller(id) else { throw notFound(id) }
         let database = try database()
-        guard let zone = try reader.zone(database.id, name: id.zoneName), !zone.isDeleted else {
-            throw notFound(id)
-        }
+        let zone = try reader.zone(database.id, name: id.zoneName)
+        guard let zone, !zone.isDeleted else { throw notFound(id, zone?.deletionReason) }
         return ZoneView(zone, in: database, owner: ownerName)
     }
 
@@ -63,7 +62,26 @@ struct ZoneDirectory {
         if call.path.database != .public { _ = try call.user() }
     }
 
-    private func notFound(_ id: WireZoneID) -> RequestError {
-        RequestError(.zoneNotFound, reason: "Zone does not exist: \(id.zoneName)")
+    /// The error about a zone that is not there; its owner is told why.
+    private func notFound(_ id: WireZoneID, _ reason: ZoneDeletionReason? = nil) -> RequestError {
+        RequestError(
+            .zoneNotFound,
+            reason: "Zone does not exist: \(id.zoneName)\(reason?.explanation ?? "")",
+            deletionReason: reason
+        )
+    }
+}
+
+extension ZoneDeletionReason {
+    /// How the reason of an error goes on.
+    fileprivate var explanation: String {
+        switch self {
+        case .purged:
+            "; the user deleted the app's data in the settings: make the zone again only when the "
+                + "user wants to"
+        case .encryptedDataReset:
+            "; the user reset the encrypted data: make the zone again and send what is kept locally"
+        case .unknown: ""
+        }
     }
 }

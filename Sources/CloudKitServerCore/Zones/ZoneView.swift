@@ -10,14 +10,18 @@ struct ZoneView: Sendable {
     var id: WireZoneID
     /// What the caller may see and change of it.
     var access: ZoneAccess
+    /// The caller, where it is another user's zone.
+    var viewer: RowID<StoredUser>?
 
     init(
         _ zone: StoredZone,
         in database: StoredDatabase,
         owner: String,
-        access: ZoneAccess = .everything
+        access: ZoneAccess = .everything,
+        viewer: RowID<StoredUser>? = nil
     ) {
         self.access = access
+        self.viewer = viewer
         self.zone = zone
         self.database = database
         let isDefault = zone.name == WireZoneID.defaultZoneName
@@ -37,7 +41,8 @@ struct ZoneView: Sendable {
             feed: zone.id.rawValue,
             incarnation: zone.incarnation &+ database.incarnation,
             sequence: sequence,
-            isReverse: isReverse
+            isReverse: isReverse,
+            viewer: viewer?.rawValue
         )
     }
 
@@ -45,13 +50,37 @@ struct ZoneView: Sendable {
     /// every key of an answer.
     var changed: WireZone { WireZone(zoneID: id, deleted: zone.isDeleted ? true : nil) }
 
-    /// The zone in answers of `zones/…`.
-    func wire(_ seal: TokenSeal) -> WireZone {
+    /// The end of the zone's last life in those answers, with its reason for who asks for that.
+    func deleted(namesReason: Bool) -> WireZone {
         WireZone(
+            zoneID: id,
+            deleted: true,
+            deletionReason: namesReason ? zone.deletionReason : nil
+        )
+    }
+
+    /// The zone in answers of `zones/…`; with the share of it as a whole for who asks for that.
+    func wire(
+        _ call: Call,
+        _ seal: TokenSeal,
+        _ reader: any StorageReader
+    ) throws -> WireZone {
+        let share = call.parameters.isTrue("zoneShares") ? try wholeShare(reader) : nil
+        return WireZone(
             zoneID: id,
             syncToken: isDefault
                 ? nil : syncToken(after: zone.headSequence).sealed(by: seal, for: .zoneChanges),
-            atomic: !isDefault
+            atomic: !isDefault,
+            share: share.map { WireReference(recordName: $0.name) }
         )
+    }
+
+    /// The share of the zone as a whole, where there is one that the caller may see.
+    private func wholeShare(_ reader: any StorageReader) throws -> StoredRecord? {
+        guard !isDefault,
+            let record = try reader.record(zone.id, name: SharePart.zoneShareName),
+            !record.isDeleted, try access.mayRead(record, reader)
+        else { return nil }
+        return record
     }
 }

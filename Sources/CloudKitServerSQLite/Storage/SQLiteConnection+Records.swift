@@ -89,6 +89,16 @@ extension SQLiteConnection {
         try run("DELETE FROM record WHERE id = ?", [id.rawValue])
     }
 
+    func shares(_ zone: RowID<StoredZone>) throws -> [String] {
+        try all(
+            """
+            SELECT DISTINCT share FROM record
+            WHERE zone = ? AND share IS NOT NULL AND NOT isDeleted ORDER BY share
+            """,
+            [zone.rawValue]
+        ) { $0[0] }
+    }
+
     func references(_ zone: RowID<StoredZone>, to target: String) throws -> [StoredReference] {
         try all(
             "SELECT source, kind FROM reference WHERE zone = ? AND target = ? ORDER BY source, kind",

@@ -1,4 +1,5 @@
 import CloudKitServerCore
+import CloudKitWire
 import GRDB
 
 extension SQLiteConnection {
@@ -118,13 +119,13 @@ extension SQLiteConnection {
                 """
                 INSERT INTO zone
                     (database, name, incarnation, headSequence, changeSequence, isDeleted,
-                    birthSequence, bytes, horizonSequence)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    birthSequence, bytes, horizonSequence, deletionReason)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     zone.database.rawValue, zone.name, zone.incarnation, zone.headSequence,
                     zone.changeSequence, zone.isDeleted, zone.birthSequence, zone.bytes,
-                    zone.horizonSequence,
+                    zone.horizonSequence, zone.deletionReason?.rawValue,
                 ]
             )
         )
@@ -136,12 +137,13 @@ extension SQLiteConnection {
             """
             UPDATE zone
             SET incarnation = ?, headSequence = ?, changeSequence = ?, isDeleted = ?,
-                birthSequence = ?, bytes = ?, horizonSequence = ?
+                birthSequence = ?, bytes = ?, horizonSequence = ?, deletionReason = ?
             WHERE id = ?
             """,
             [
                 zone.incarnation, zone.headSequence, zone.changeSequence, zone.isDeleted,
-                zone.birthSequence, zone.bytes, zone.horizonSequence, zone.id.rawValue,
+                zone.birthSequence, zone.bytes, zone.horizonSequence,
+                zone.deletionReason?.rawValue, zone.id.rawValue,
             ],
             to: .contents
         )
@@ -175,12 +177,13 @@ extension SQLiteConnection {
 
     private static let selectZone = """
         SELECT id, database, name, incarnation, headSequence, changeSequence, isDeleted,
-            birthSequence, bytes, horizonSequence
+            birthSequence, bytes, horizonSequence, deletionReason
         FROM zone
         """
 
     private static func zone(_ row: Row) -> StoredZone {
-        StoredZone(
+        let reason: String? = row[10]
+        return StoredZone(
             id: RowID(rawValue: row[0]),
             database: RowID(rawValue: row[1]),
             name: row[2],
@@ -190,7 +193,8 @@ extension SQLiteConnection {
             isDeleted: row[6],
             birthSequence: row[7],
             bytes: row[8],
-            horizonSequence: row[9]
+            horizonSequence: row[9],
+            deletionReason: reason.map { ZoneDeletionReason(rawValue: $0) ?? .unknown }
         )
     }
 }

@@ -21,6 +21,12 @@ enum SQLiteTables {
         migrator.registerMigration("tombstones") { database in
             try database.execute(sql: tombstones)
         }
+        migrator.registerMigration("zone deletion reasons") { database in
+            try database.execute(sql: deletionReason)
+        }
+        migrator.registerMigration("shares") { database in
+            try database.execute(sql: shares)
+        }
         return migrator
     }
 
@@ -151,6 +157,14 @@ enum SQLiteTables {
         ALTER TABLE zone ADD COLUMN horizonSequence INTEGER NOT NULL DEFAULT 0;
         CREATE INDEX tombstone ON record (modifiedAt) WHERE isDeleted;
         CREATE INDEX recordByParent ON record (zone, parent) WHERE parent IS NOT NULL;
+        """
+
+    // NULL where an app deleted the zone, or nobody did.
+    private static let deletionReason = "ALTER TABLE zone ADD COLUMN deletionReason TEXT"
+
+    // Only the roots of shares stand in this index.
+    private static let shares = """
+        CREATE INDEX recordByShare ON record (zone, share) WHERE share IS NOT NULL
         """
 
     // What a snapshot has is in tables of its own, which are made with it: see

@@ -16,6 +16,10 @@ public struct ItemError: Error, Hashable, Sendable, Codable {
     public var uuid: String?
     /// Where the user signs in, with `AUTHENTICATION_REQUIRED`.
     public var redirectURL: String?
+    /// The number of a `NativeErrorCode`, known or not.
+    public var nativeErrorCode: Int?
+    /// Why the zone is gone, with `ZONE_NOT_FOUND`.
+    public var deletionReason: ZoneDeletionReason?
 
     /// Makes an error about one item.
     public init(
@@ -24,7 +28,9 @@ public struct ItemError: Error, Hashable, Sendable, Codable {
         recordName: String? = nil,
         zoneID: WireZoneID? = nil,
         subscriptionID: String? = nil,
-        retryAfter: Double? = nil
+        retryAfter: Double? = nil,
+        nativeErrorCode: NativeErrorCode? = nil,
+        deletionReason: ZoneDeletionReason? = nil
     ) {
         self.serverErrorCode = serverErrorCode
         self.reason = reason
@@ -32,5 +38,19 @@ public struct ItemError: Error, Hashable, Sendable, Codable {
         self.zoneID = zoneID
         self.subscriptionID = subscriptionID
         self.retryAfter = retryAfter
+        self.nativeErrorCode = nativeErrorCode?.rawValue
+        self.deletionReason = deletionReason
+    }
+
+    /// Makes what fails a request the error of one of its zones.
+    public init(_ error: RequestError, zoneID: WireZoneID) {
+        self.init(
+            error.serverErrorCode,
+            reason: error.reason,
+            zoneID: zoneID,
+            retryAfter: error.retryAfter,
+            deletionReason: error.deletionReason
+        )
+        nativeErrorCode = error.nativeErrorCode
     }
 }

@@ -10,6 +10,10 @@ public struct RequestError: Error, Hashable, Sendable, Codable {
     public var retryAfter: Double?
     /// Where the user signs in, with `AUTHENTICATION_REQUIRED`.
     public var redirectURL: String?
+    /// The number of a `NativeErrorCode`, known or not.
+    public var nativeErrorCode: Int?
+    /// Why the zone is gone, with `ZONE_NOT_FOUND`.
+    public var deletionReason: ZoneDeletionReason?
 
     /// Makes an error that is not yet tied to a request.
     public init(
@@ -17,12 +21,16 @@ public struct RequestError: Error, Hashable, Sendable, Codable {
         reason: String?,
         retryAfter: Double? = nil,
         redirectURL: String? = nil,
-        uuid: String? = nil
+        uuid: String? = nil,
+        nativeErrorCode: NativeErrorCode? = nil,
+        deletionReason: ZoneDeletionReason? = nil
     ) {
         self.uuid = uuid
         self.serverErrorCode = serverErrorCode
         self.reason = reason
         self.retryAfter = retryAfter
         self.redirectURL = redirectURL
+        self.nativeErrorCode = nativeErrorCode?.rawValue
+        self.deletionReason = deletionReason
     }
 }

@@ -1,6 +1,7 @@
 /// The body of `records/modify`.
 public struct ModifyRecordsRequest: Hashable, Sendable, Codable {
-    /// The changes, applied in this order; at most one for a record.
+    /// The changes, at most one for a record; applied in this order, but for records that others of
+    /// the request lie below, which are saved before them.
     public var operations: [RecordOperation]
     /// The zone of all records that name none.
     public var zoneID: WireZoneID?

@@ -1,0 +1,74 @@
+public import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// Deletes zones of a user's private database as the settings of Apple's systems do, in one
+    /// commit.
+    ///
+    /// Until a zone is made again, the owner's requests about it fail with `ZONE_NOT_FOUND` and the
+    /// reason; the feed of the database names the reason too. Those with whom it was shared see a
+    /// deleted zone, without one.
+    ///
+    /// - Parameters:
+    ///   - names: The zones; all custom zones of the user unless given.
+    ///   - user: The owner.
+    ///   - environment: The environment whose data is meant.
+    ///   - reason: Why the zones go.
+    /// - Throws: `RequestError` with `NOT_FOUND` for a user who does not exist, `ZONE_NOT_FOUND`
+    ///   for a zone that does not, and `BAD_REQUEST` for the default zone; nothing is changed then.
+    public func deleteZones(
+        _ names: [String]? = nil,
+        of user: ServiceUser,
+        environment: ServiceEnvironment,
+        because reason: ZoneDeletionReason
+    ) async throws {
+        let seal = try await seal()
+        let now = clock.milliseconds
+        let queues = try await storage.write { [randomness] writer in
+            let row = try Self.environment(user.container, environment, writer)
+            let owner = try Self.user(user, writer)
+            let call = Self.call(of: owner, in: row, now: now)
+            var change = ZoneChange(
+                call: call,
+                writer: writer,
+                seal: seal,
+                randomness: randomness,
+                reason: reason
+            )
+            let all = try ZoneDirectory(call: call, reader: writer).zones()
+                .filter { !$0.isDefault }.map(\.id.zoneName)
+            for name in names ?? all {
+                _ = try change.apply(.init(.delete, WireZoneID(zoneName: name)))
+            }
+            return change.queues
+        }
+        waiters.wake(queues)
+    }
+
+    /// What a user's own request would be that deletes zones.
+    private static func call(
+        of owner: StoredUser,
+        in environment: StoredEnvironment,
+        now: Int64
+    ) -> Call {
+        let path = ServicePath(
+            container: environment.container,
+            environment: environment.kind,
+            database: .private,
+            endpoint: .zonesModify
+        )
+        return Call(
+            request: ServiceRequest(method: "POST", path: "\(path)", baseURL: ""),
+            path: path,
+            parameters: QueryParameters(nil),
+            caller: Caller(credential: .webToken, user: owner),
+            environment: environment,
+            now: now
+        )
+    }
+}

@@ -1,0 +1,241 @@
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+@Suite("Who takes part in shares")
+struct ShareAccessTests {
+    let cloud: TestCloud
+    let ada: TestCloud.User
+    let bob: TestCloud.User
+    let eve: TestCloud.User
+
+    init() async throws {
+        cloud = try await TestCloud()
+        ada = try await cloud.addUser()
+        bob = try await cloud.addUser("Bob")
+        eve = try await cloud.addUser("Eve")
+        try await cloud.addZone("Notes", as: ada)
+    }
+
+    private var zoneID: JSON { ["zoneName": "Notes", "ownerRecordName": .string(ada.name)] }
+
+    private func participant(_ user: TestCloud.User, _ permission: JSON = "READ_WRITE") -> JSON {
+        [
+            "type": "USER", "permission": permission,
+            "userIdentity": ["userRecordName": .string(user.name)],
+        ]
+    }
+
+    /// An operation on the share of a record.
+    private func operation(
+        _ kind: JSON,
+        of root: String,
+        _ permission: JSON,
+        _ participants: [JSON]?
+    ) -> JSON {
+        var record: [String: JSON] = [
+            "recordName": .string("share of \(root)"), "recordType": "cloudkit.share",
+            "forRecord": ["recordName": .string(root)], "publicPermission": permission,
+        ]
+        if let participants { record["participants"] = .array(participants) }
+        return ["operationType": kind, "record": .object(record)]
+    }
+
+    /// Makes a note and shares it; answers the share.
+    private func share(
+        _ root: String,
+        _ permission: JSON = "NONE",
+        _ participants: [JSON] = []
+    ) async throws -> JSON {
+        let operations = [
+            TestCloud.note("create", root), operation("create", of: root, permission, participants),
+        ]
+        return try await cloud.modify(as: ada, operations).records[1]
+    }
+
+    /// Changes the share of a record as its owner; nil leaves who takes part alone.
+    private func change(
+        _ root: String,
+        _ permission: JSON,
+        _ participants: [JSON]? = nil
+    ) async throws -> JSON {
+        let change = operation("forceUpdate", of: root, permission, participants)
+        return try await cloud.modify(as: ada, [change]).records[0]
+    }
+
+    private func accept(_ share: JSON, as user: TestCloud.User) async throws {
+        let body: JSON = ["shortGUIDs": [["value": share.shortGUID]]]
+        let answer = try await cloud.call("records/accept", .public, as: user, body)
+        #expect(answer.body.results[0].participantStatus == "ACCEPTED", "\(answer)")
+    }
+
+    private func modify(
+        _ operations: [JSON],
+        atomic: Bool = false,
+        as user: TestCloud.User
+    ) async throws -> [JSON] {
+        let body: JSON = [
+            "zoneID": zoneID, "atomic": .bool(atomic), "operations": .array(operations),
+        ]
+        return try await cloud.call("records/modify", .shared, as: user, body).records
+    }
+
+    private func changes(
+        _ zoneID: JSON,
+        _ database: DatabaseScope,
+        as user: TestCloud.User,
+        after token: JSON = .null
+    ) async throws -> JSON {
+        let body: JSON = ["zones": [["zoneID": zoneID, "syncToken": token]]]
+        return try await cloud.call("changes/zone", database, as: user, body).body.zones[0]
+    }
+
+    private func types(_ share: JSON) -> [JSON] { share.participants.elements.map(\.type) }
+
+    // MARK: Leaving
+
+    @Test("Who takes part in one share of a zone can neither leave nor delete another one of it")
+    func otherShare() async throws {
+        try await accept(share("a", "NONE", [participant(bob)]), as: bob)
+        try await accept(share("b", "NONE", [participant(eve), participant(bob)]), as: eve)
+        let before = try await cloud.lookUp(["share of b"], as: ada).records[0]
+        let deletion = TestCloud.note("forceDelete", "share of b")
+        // Bob was invited to it, and has not come.
+        let refused = try await modify([deletion], as: bob)
+        #expect(refused[0].serverErrorCode == "ACCESS_DENIED")
+        let after = try await cloud.lookUp(["share of b"], as: ada).records[0]
+        #expect(after == before)
+        #expect(try await changes(zoneID, .shared, as: eve).records.elements.count == 2)
+        let left = try await modify([TestCloud.note("forceDelete", "share of a")], as: bob)
+        #expect(left[0].deleted == true)
+        let kept = try await cloud.lookUp(["share of a"], as: ada).records[0]
+        #expect(types(kept) == ["OWNER"])
+    }
+
+    // MARK: What everyone may do
+
+    @Test("What everyone may do reaches who came through the link, and who was invited")
+    func everyone() async throws {
+        let share = try await share("a", "READ_WRITE")
+        try await accept(share, as: bob)
+        let write = TestCloud.note("forceUpdate", "a")
+        for (permission, code) in [("READ_ONLY", "ACCESS_DENIED"), ("READ_WRITE", nil)]
+            as [(JSON, JSON)]
+        {
+            let changed = try await change("a", permission)
+            #expect(changed.participants[1].permission == permission)
+            #expect(try await modify([write], as: bob)[0].serverErrorCode == code)
+        }
+    }
+
+    @Test("Letting everyone in ends open invitations, letting nobody in ends parts by the link")
+    func pruning() async throws {
+        let share = try await share("a", "NONE", [participant(bob), participant(eve)])
+        try await accept(share, as: bob)
+        let open = try await change("a", "READ_ONLY")
+        #expect(types(open) == ["OWNER", "USER"])
+        try await accept(share, as: eve)
+        let everyone = try await change("a", "READ_ONLY")
+        #expect(types(everyone) == ["OWNER", "USER", "PUBLIC_USER"])
+        let closed = try await change("a", "NONE")
+        #expect(types(closed) == ["OWNER", "USER"])
+        let zones = try await cloud.call("zones/list", .shared, as: eve)
+        #expect(zones.body.zones.elements.isEmpty)
+    }
+
+    @Test("Meanwhile the list of those who take part is taken as it is, and no other")
+    func locked() async throws {
+        let share = try await share("a", "NONE", [participant(bob, "READ_ONLY")])
+        try await accept(share, as: bob)
+        let open = try await change("a", "READ_ONLY")
+        try await accept(share, as: eve)
+        let list = try await change("a", "READ_ONLY").participants.elements
+        #expect(list.count == 3)
+        let edits: [[JSON]] = [
+            [], Array(list.prefix(2)), [list[0], participant(bob), list[2]],
+            list + [participant(try await cloud.addUser("Cleo"))],
+        ]
+        for edit in edits {
+            let refused = try await change("a", "READ_WRITE", edit)
+            #expect(refused.serverErrorCode == "BAD_REQUEST", "\(edit)")
+        }
+        // Nothing of them was kept, and what is no edit goes through.
+        let same = try await change("a", "READ_WRITE", list)
+        #expect(types(same) == types(.object(["participants": .array(list)])))
+        #expect(same.participants[1].permission == "READ_ONLY")
+        #expect(same.publicPermission == "READ_WRITE")
+        #expect(same.shortGUID == open.shortGUID)
+        let closed = try await change("a", "NONE", [])
+        #expect(types(closed) == ["OWNER"])
+    }
+
+    // MARK: Hierarchies
+
+    @Test("A participant's new records may stand before those that they lie below")
+    func order() async throws {
+        try await accept(share("a", "NONE", [participant(bob)]), as: bob)
+        func note(_ name: String, below parent: String, _ fields: JSON = [:]) -> JSON {
+            [
+                "operationType": "create",
+                "record": [
+                    "recordName": .string(name), "recordType": "Note", "fields": fields,
+                    "parent": ["recordName": .string(parent)],
+                ],
+            ]
+        }
+        for isAtomic in [true, false] {
+            let (leaf, mid) = ("leaf \(isAtomic)", "mid \(isAtomic)")
+            let made = try await modify(
+                [note(leaf, below: mid), note(mid, below: "a")],
+                atomic: isAtomic,
+                as: bob
+            )
+            #expect(made.map(\.recordName) == [.string(leaf), .string(mid)])
+            #expect(made.map(\.serverErrorCode) == [nil, nil])
+            let bad: JSON = ["no good": ["value": 1]]
+            let failed = try await modify(
+                [note("c", below: "b"), note("b", below: "a", bad)],
+                atomic: isAtomic,
+                as: bob
+            )
+            let code: JSON = isAtomic ? "ATOMIC_ERROR" : "VALIDATING_REFERENCE_ERROR"
+            #expect(failed.map(\.serverErrorCode) == [code, "BAD_REQUEST"])
+        }
+    }
+
+    // MARK: Tokens
+
+    @Test("A zone's change token is good for one user, however many shares of it come and go")
+    func tokens() async throws {
+        try await accept(share("a", "NONE", [participant(bob), participant(eve)]), as: bob)
+        try await accept(try await cloud.lookUp(["share of a"], as: ada).records[0], as: eve)
+        let own: JSON = ["zoneName": "Notes"]
+        let adas = try await changes(own, .private, as: ada).syncToken
+        let bobs = try await changes(zoneID, .shared, as: bob).syncToken
+        let eves = try await changes(zoneID, .shared, as: eve).syncToken
+        let asBob = try await changes(zoneID, .shared, as: bob, after: adas)
+        #expect(asBob.serverErrorCode == "CHANGE_TOKEN_EXPIRED")
+        for token in [bobs, eves] {
+            let asAda = try await changes(own, .private, as: ada, after: token)
+            #expect(asAda.serverErrorCode == "BAD_REQUEST")
+        }
+        let asEve = try await changes(zoneID, .shared, as: eve, after: bobs)
+        #expect(asEve.serverErrorCode == "BAD_REQUEST")
+        // Another share of the zone, joined and left, changes nothing about that.
+        let news = TestCloud.note("forceUpdate", "a")
+        try await accept(share("b", "READ_ONLY"), as: bob)
+        _ = try await cloud.modify(as: ada, [news])
+        var page = try await changes(zoneID, .shared, as: bob, after: bobs)
+        #expect(Set(page.records.elements.map(\.recordName)) == ["a", "b", "share of b"])
+        _ = try await modify([TestCloud.note("forceDelete", "share of b")], as: bob)
+        _ = try await cloud.modify(as: ada, [news])
+        page = try await changes(zoneID, .shared, as: bob, after: page.syncToken)
+        #expect(page.records.elements.map(\.recordName) == ["a"])
+        // What zones are listed with is a token too.
+        let zones = try await cloud.call("zones/list", .shared, as: bob).body.zones
+        let none = try await changes(zoneID, .shared, as: bob, after: zones[0].syncToken)
+        #expect(none.records.elements.isEmpty && none.serverErrorCode == nil)
+    }
+}
