@@ -29,4 +29,25 @@ extension TestCloud {
     public func signOut(of device: CKContainer) throws {
         try device.signOut()
     }
+
+    /// Makes the account of a device unusable for now, or usable again.
+    ///
+    /// ```swift
+    /// try cloud.setAccountStatus(.temporarilyUnavailable, on: phone)
+    /// #expect(try await phone.accountStatus() == .temporarilyUnavailable)
+    /// try cloud.setAccountStatus(.available, on: phone)
+    /// ```
+    ///
+    /// `.CKAccountChanged` is posted. Other devices of the user are not concerned: for those there
+    /// are faults with the user's name, such as `.nativeError(.accountTemporarilyUnavailable)`.
+    ///
+    /// - Parameters:
+    ///   - status: What `accountStatus()` says from now on. While it is `restricted`, requests fail
+    ///     with `managedAccountRestricted`; while it is `temporarilyUnavailable` or
+    ///     `couldNotDetermine`, with `accountTemporarilyUnavailable`. `noAccount` signs out.
+    ///   - device: A container that `device(of:)` made.
+    /// - Throws: `CKError.badContainer` for a container that reaches no service.
+    public func setAccountStatus(_ status: CKAccountStatus, on device: CKContainer) throws {
+        try device.setAccountStatus(status)
+    }
 }

@@ -53,6 +53,8 @@ public struct WebClient: Sendable {
     }
 
     /// Sends one request; the answer's type follows from the use.
+    ///
+    /// `query` asks for what only this package's server knows.
     func call<Response: Decodable>(
         _ endpoint: Endpoint,
         in database: DatabaseScope,
@@ -99,7 +101,9 @@ public struct WebClient: Sendable {
 
     /// A request with the credentials of this moment: a repeated one needs the newest.
     private func request(to path: String, _ body: Data?, query: String) -> TransportRequest {
-        let parameters = [credentials.query, name, query].filter { !$0.isEmpty }
+        // Apple's service knows none of this package's extensions.
+        let extensions = url == Self.appleURL ? "" : query
+        let parameters = [credentials.query, name, extensions].filter { !$0.isEmpty }
             .joined(separator: "&")
         let target = parameters.isEmpty ? path : "\(path)?\(parameters)"
         var request = TransportRequest(

@@ -196,8 +196,30 @@ struct WebClientTests {
         client.clientID = nil
         _ = try? await client.listZones(in: .private)
         _ = try await client.listZones(in: .private)
-        #expect(transport.requests.map { $0.url.suffix(2) } == ["t0", "t1"])
+        let tokens = transport.requests.compactMap {
+            $0.url.firstMatch(of: /ckWebAuthToken=(\w+)/)?.1
+        }
+        #expect(tokens == ["t0", "t1"])
         #expect(client.credentials.webAuthToken == "t2")
+    }
+
+    @Test("Apple's service is asked for nothing that only this package's server knows")
+    func extensions() async throws {
+        for (url, isAsked) in [(WebClient.appleURL, false), ("http://127.0.0.1:1", true)] {
+            let transport = ScriptedTransport { _, _ in
+                TransportResponse(status: 200, body: Data(#"{"zones":[]}"#.utf8))
+            }
+            let client = WebClient(
+                url: url,
+                container: "iCloud.com.example",
+                environment: .development,
+                credentials: WebCredentials(apiToken: "a"),
+                transport: transport
+            )
+            _ = try await client.listZones(in: .private)
+            let request = try #require(transport.requests.first)
+            #expect(request.url.contains("zoneShares=true") == isAsked)
+        }
     }
 
     @Test("A number that JSON does not know is refused before anything is sent")

@@ -72,6 +72,31 @@ struct AccountTests {
         }
     }
 
+    @Test(
+        "A container that the service does not know: badContainer",
+        arguments: CloudFixture.allCases
+    )
+    func unknownContainer(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let client = try await cloud.client(of: try await cloud.addUser())
+            let device = CKContainer(
+                client: WebClient(
+                    url: client.url,
+                    container: "iCloud.unknown",
+                    environment: client.environment,
+                    credentials: client.credentials,
+                    transport: client.transport
+                )
+            )
+            await expectCKError(.badContainer) {
+                _ = try await device.privateCloudDatabase.allRecordZones()
+            }
+            await expectCKError(.badContainer) {
+                _ = try await device.publicCloudDatabase.record(for: CKRecord.ID(recordName: "n"))
+            }
+        }
+    }
+
     @Test("A server that is not there is a network error that names the address")
     func noServer() async throws {
         let device = CKContainer(

@@ -84,6 +84,40 @@ struct AssetOperationTests {
         }
     }
 
+    @Test(
+        "Files come with changes too, and stay away where desiredKeys leave them out",
+        arguments: CloudFixture.allCases
+    )
+    func changes(fixture: CloudFixture) async throws {
+        let source = try file(Data("photo".utf8))
+        defer { try? FileManager.default.removeItem(at: source) }
+        try await fixture.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let zone = try await database.save(CKRecordZone(zoneName: "Photos"))
+            let record = CKRecord(
+                recordType: "Photo",
+                recordID: CKRecord.ID(recordName: "p", zoneID: zone.zoneID)
+            )
+            record["file"] = CKAsset(fileURL: source)
+            record["title"] = "sea"
+            try await database.save(record)
+            let whole = try await database.recordZoneChanges(inZoneWith: zone.zoneID, since: nil)
+            let changed = try whole.modificationResultsByID[record.recordID]?.get().record
+            let asset = try #require(changed?["file"] as? CKAsset)
+            #expect(try Data(contentsOf: #require(asset.fileURL)) == Data("photo".utf8))
+
+            let part = try await database.recordZoneChanges(
+                inZoneWith: zone.zoneID,
+                since: nil,
+                desiredKeys: ["title"]
+            )
+            let without = try part.modificationResultsByID[record.recordID]?.get().record
+            #expect(without?.allKeys() == ["title"])
+            let fetched = try await database.records(for: [record.recordID], desiredKeys: [])
+            #expect(try fetched[record.recordID]?.get().allKeys() == [])
+        }
+    }
+
     @Test("The server's record of a conflict has no files", arguments: CloudFixture.allCases)
     func conflict(fixture: CloudFixture) async throws {
         let source = try file(Data("x".utf8))

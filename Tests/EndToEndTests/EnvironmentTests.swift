@@ -1,73 +1,107 @@
 import CloudKit
+import CloudKitExtras
+import CloudKitTesting
 import CloudKitWebClient
-import Crypto
 import Foundation
+import Support
 import Testing
 
-@Suite("Connections from the environment")
+/// Each in a process of its own, because the environment is the whole process's, its service too:
+/// the process of the tests has threads that wait for the other one to end.
+@Suite("Connections from the environment", .timeLimit(.minutes(10)))
 struct EnvironmentTests {
-    private func inFolder(_ body: (URL) throws -> Void) throws {
+    private static func inFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        try body(folder)
+        try await body(folder)
     }
 
-    private func message(_ variables: [String: String]) -> String {
-        do throws(CKError) {
-            _ = try CloudConnection.environment(container: "c", variables: variables).client
-            return ""
-        } catch {
-            #expect(error.code == .badContainer)
-            return error.localizedDescription
+    /// Replaces all that the process's environment says of CloudKit.
+    private static func setEnvironment(_ variables: [String: String]) {
+        for name in ProcessInfo.processInfo.environment.keys where name.hasPrefix("CLOUDKIT_") {
+            unsetenv(name)
+        }
+        for (name, value) in variables { setenv(name, value, 1) }
+    }
+
+    @Test("A key and its file make credentials that sign, in the container that is named")
+    func key() async {
+        await #expect(processExitsWith: .success) {
+            try await EnvironmentTests.inFolder { folder in
+                try await CloudFixture.overHTTP.run { cloud in
+                    let file = folder.appendingPathComponent("key.pem")
+                    let privateHalf = ServerKey.makePrivateKeyPEM()
+                    try Data(privateHalf.utf8).write(to: file)
+                    let key = try ServerKey(keyID: "new", privateKeyPEM: privateHalf)
+                    let client = try await cloud.client(of: nil)
+                    EnvironmentTests.setEnvironment([
+                        "CLOUDKIT_URL": client.url, "CLOUDKIT_CONTAINER": client.container,
+                        "CLOUDKIT_KEY_ID": try await cloud.addServerKey(key.publicKeyPEM),
+                        "CLOUDKIT_PRIVATE_KEY_FILE": file.path,
+                    ])
+                    let container = CKContainer.default()
+                    #expect(container.containerIdentifier == client.container)
+                    let record = CKRecord(recordType: "Note")
+                    try await container.publicCloudDatabase.save(record)
+                    #expect(record.recordChangeTag != nil)
+                }
+            }
         }
     }
 
-    @Test("A key and its file make credentials that sign")
-    func key() throws {
-        try inFolder { folder in
-            let file = folder.appendingPathComponent("key.pem")
-            let key = P256.Signing.PrivateKey()
-            try Data(key.pemRepresentation.utf8).write(to: file)
-            let client = try CloudConnection.environment(
-                container: "c",
-                variables: ["CLOUDKIT_KEY_ID": "k", "CLOUDKIT_PRIVATE_KEY_FILE": file.path]
-            ).client
-            #expect(client.credentials.serverKey?.keyID == "k")
-            let made = client.credentials.serverKey?.publicKeyPEM
-            #expect(made == key.publicKey.pemRepresentation)
-        }
-    }
+    /// Settings that are not enough, and what is said of them.
+    private static let incomplete: [(variables: [String: String], message: String)] = [
+        ([:], "CLOUDKIT_API_TOKEN is not set"),
+        (["CLOUDKIT_KEY_ID": "k"], "CLOUDKIT_PRIVATE_KEY_FILE"),
+        (
+            ["CLOUDKIT_KEY_ID": "k", "CLOUDKIT_PRIVATE_KEY_FILE": "/nowhere"],
+            "The file of CLOUDKIT_PRIVATE_KEY_FILE cannot be used"
+        ),
+        (
+            ["CLOUDKIT_API_TOKEN": "a", "CLOUDKIT_ENVIRONMENT": "test"],
+            "CLOUDKIT_ENVIRONMENT is test"
+        ),
+    ]
 
     @Test("Incomplete settings say what is missing")
-    func incomplete() {
-        #expect(message([:]).hasPrefix("CLOUDKIT_API_TOKEN is not set"))
-        #expect(message(["CLOUDKIT_KEY_ID": "k"]).contains("CLOUDKIT_PRIVATE_KEY_FILE"))
-        #expect(
-            message(["CLOUDKIT_KEY_ID": "k", "CLOUDKIT_PRIVATE_KEY_FILE": "/nowhere"])
-                .hasPrefix("The file of CLOUDKIT_PRIVATE_KEY_FILE cannot be used")
-        )
-        #expect(
-            message(["CLOUDKIT_API_TOKEN": "a", "CLOUDKIT_ENVIRONMENT": "test"])
-                .hasPrefix("CLOUDKIT_ENVIRONMENT is test")
-        )
+    func incomplete() async {
+        await #expect(processExitsWith: .success) {
+            for (variables, message) in EnvironmentTests.incomplete {
+                EnvironmentTests.setEnvironment(variables)
+                let error = await expectCKError(.badContainer) {
+                    try await CKContainer(identifier: "c").privateCloudDatabase.allRecordZones()
+                }
+                #expect(error?.localizedDescription.contains(message) == true)
+            }
+        }
     }
 
     @Test("A token file's token is newer than the environment's, and containers share it")
-    func tokenFile() throws {
-        try inFolder { folder in
-            let file = WebTokenFile(folder.appendingPathComponent("token"))
-            try file.store("newer")
-            let variables = [
-                "CLOUDKIT_API_TOKEN": "a", "CLOUDKIT_WEB_AUTH_TOKEN": "older",
-                "CLOUDKIT_WEB_AUTH_TOKEN_FILE": file.url.path,
-            ]
-            let first = try CloudConnection.environment(container: "c", variables: variables).client
-            let second = try CloudConnection.environment(container: "d", variables: variables)
-                .client
-            #expect(first.credentials.webAuthToken == "newer")
-            #expect(first.credentials === second.credentials)
+    func tokenFile() async {
+        await #expect(processExitsWith: .success) {
+            try await EnvironmentTests.inFolder { folder in
+                try await CloudFixture.overHTTP.run { cloud in
+                    let client = try await cloud.client(of: try await cloud.addUser())
+                    let file = WebTokenFile(folder.appendingPathComponent("token"))
+                    try file.store(client.credentials.webAuthToken)
+                    EnvironmentTests.setEnvironment([
+                        "CLOUDKIT_URL": client.url, "CLOUDKIT_CONTAINER": client.container,
+                        "CLOUDKIT_API_TOKEN": client.credentials.apiToken,
+                        "CLOUDKIT_WEB_AUTH_TOKEN": "older",
+                        "CLOUDKIT_WEB_AUTH_TOKEN_FILE": file.url.path,
+                    ])
+                    let first = CKContainer(identifier: client.container)
+                    let second = CKContainer(identifier: client.container)
+                    #expect(try await first.accountStatus() == .available)
+                    _ = try await second.privateCloudDatabase.allRecordZones()
+                    try second.signOut()
+                    #expect(try await first.accountStatus() == .noAccount)
+                    // Who signs out leaves nothing for the next run.
+                    #expect(file.token == nil)
+                }
+            }
         }
     }
 }

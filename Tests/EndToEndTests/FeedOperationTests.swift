@@ -53,6 +53,24 @@ struct FeedOperationTests: OperationContract {
     }
 
     @Test(
+        "A subscription without a notificationInfo fails alone, before anything is sent of it",
+        arguments: CloudFixture.allCases
+    )
+    func subscriptionWithoutNotice(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let silent = CKDatabaseSubscription(subscriptionID: "silent")
+            let (saved, _) = try await database.modifySubscriptions(
+                saving: subscriptions().prefix(1) + [silent],
+                deleting: []
+            )
+            #expect(try saved["all"]?.get().subscriptionID == "all")
+            await expectCKError(.invalidArguments) { try saved["silent"]?.get() }
+            #expect(try await database.allSubscriptions().map(\.subscriptionID) == ["all"])
+        }
+    }
+
+    @Test(
         "The old block gets the saved subscriptions, and a partialFailure that names the bad one",
         arguments: CloudFixture.allCases
     )

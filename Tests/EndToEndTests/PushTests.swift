@@ -73,6 +73,16 @@ struct ServicePushTests {
         return zone.zoneID
     }
 
+    /// The next notifications of a device, so many.
+    private func hear(_ count: Int, on device: CKContainer) async throws -> [CKNotification] {
+        var notifications: [CKNotification] = []
+        for try await notification in device.notifications() {
+            notifications.append(notification)
+            if notifications.count == count { break }
+        }
+        return notifications
+    }
+
     private func note(_ name: String, _ stars: Int, in zoneID: CKRecordZone.ID) -> CKRecord {
         let note = CKRecord(
             recordType: "Note",
@@ -90,20 +100,12 @@ struct ServicePushTests {
     func query(_ fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()
-            let phone = try await cloud.device(of: ada)
+            let (started, start) = AsyncStream<Void>.makeStream()
+            let waiting = Waiting { start.yield() }
+            let phone = try await cloud.device(of: ada, transport: waiting.over)
             let laptop = try await cloud.device(of: ada).privateCloudDatabase
             let zoneID = try await subscribe(laptop)
-            let (started, start) = AsyncStream<Void>.makeStream()
-            let heard = Task {
-                var notifications: [CKNotification] = []
-                let waiting = Waiting { start.yield() }
-                let listener = CKContainer(client: try waiting.client(phone))
-                for try await notification in listener.notifications() {
-                    notifications.append(notification)
-                    if notifications.count == 2 { break }
-                }
-                return notifications
-            }
+            let heard = Task { try await hear(2, on: phone) }
             for await _ in started { break }
             try await laptop.save(note("dull", 1, in: zoneID))
             try await laptop.save(note("good", 3, in: zoneID))
@@ -126,6 +128,131 @@ struct ServicePushTests {
         }
     }
 
+    /// Saves a subscription that tells silently.
+    private func save(_ subscription: CKSubscription, to database: CKDatabase) async throws {
+        subscription.notificationInfo = .init(shouldSendContentAvailable: true)
+        try await database.save(subscription)
+    }
+
+    @Test(
+        "A subscription to a zone tells a device that another changed it, and of no other zone",
+        arguments: CloudFixture.allCases
+    )
+    func zone(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let ada = try await cloud.addUser()
+            let (started, start) = AsyncStream<Void>.makeStream()
+            let waiting = Waiting { start.yield() }
+            let phone = try await cloud.device(of: ada, transport: waiting.over)
+            let laptop = try await cloud.device(of: ada).privateCloudDatabase
+            let notes = try await laptop.save(CKRecordZone(zoneName: "Notes")).zoneID
+            let lists = try await laptop.save(CKRecordZone(zoneName: "Lists")).zoneID
+            try await save(
+                CKRecordZoneSubscription(zoneID: notes, subscriptionID: "notes"),
+                to: phone.privateCloudDatabase
+            )
+            let heard = Task { try await hear(2, on: phone) }
+            for await _ in started { break }
+            try await laptop.save(note("elsewhere", 1, in: lists))
+            try await laptop.save(note("here", 1, in: notes))
+            // The next one waits for the first to be heard: two may come as one.
+            for await _ in started { break }
+            try await laptop.deleteRecord(withID: note("here", 1, in: notes).recordID)
+            for notification in try await heard.value {
+                let notification = try #require(notification as? CKRecordZoneNotification)
+                #expect(notification.notificationType == .recordZone)
+                #expect(notification.recordZoneID == notes)
+                #expect(notification.databaseScope == .private)
+                #expect(notification.subscriptionID == "notes")
+                #expect(notification.containerIdentifier == phone.containerIdentifier)
+            }
+        }
+    }
+
+    @Test(
+        "A subscription to a database tells of its custom zones, and not of the default zone",
+        arguments: CloudFixture.allCases
+    )
+    func database(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let ada = try await cloud.addUser()
+            let (started, start) = AsyncStream<Void>.makeStream()
+            let waiting = Waiting { start.yield() }
+            let phone = try await cloud.device(of: ada, transport: waiting.over)
+            let laptop = try await cloud.device(of: ada).privateCloudDatabase
+            let notes = try await laptop.save(CKRecordZone(zoneName: "Notes")).zoneID
+            try await save(
+                CKDatabaseSubscription(subscriptionID: "all"),
+                to: phone.privateCloudDatabase
+            )
+            // What happens in the default zone is heard through a query only.
+            let query = CKQuerySubscription(
+                recordType: "Note",
+                predicate: NSPredicate(value: true),
+                subscriptionID: "default",
+                options: .firesOnRecordCreation
+            )
+            query.zoneID = .default
+            try await save(query, to: phone.privateCloudDatabase)
+            let heard = Task { try await hear(2, on: phone) }
+            for await _ in started { break }
+            try await laptop.save(note("a", 1, in: .default))
+            try await laptop.save(note("b", 1, in: notes))
+            let notifications = try await heard.value
+            #expect(notifications.map(\.subscriptionID) == ["default", "all"])
+            let last = try #require(notifications.last as? CKDatabaseNotification)
+            #expect(last.notificationType == .database)
+            #expect(last.databaseScope == .private)
+            #expect(last.containerIdentifier == phone.containerIdentifier)
+        }
+    }
+
+    @Test(
+        "A subscription to the shared database tells a participant of the owner's changes",
+        arguments: CloudFixture.allCases
+    )
+    func sharedDatabase(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let bob = try await cloud.addUser("Bob")
+            let (started, start) = AsyncStream<Void>.makeStream()
+            let waiting = Waiting { start.yield() }
+            let phone = try await cloud.device(of: bob, transport: waiting.over)
+            let list = try await SharedList(in: cloud, inviting: [bob])
+            _ = try await list.admit(phone)
+            try await save(
+                CKDatabaseSubscription(subscriptionID: "shared"),
+                to: phone.sharedCloudDatabase
+            )
+            let heard = Task { try await hear(1, on: phone) }
+            for await _ in started { break }
+            list.item["count"] = 2
+            try await list.database.save(list.item)
+            let notification = try #require(
+                try await heard.value.first as? CKDatabaseNotification
+            )
+            #expect(notification.databaseScope == .shared)
+            #expect(notification.subscriptionID == "shared")
+        }
+    }
+
+    @Test("A device is not told what it changed itself", arguments: CloudFixture.allCases)
+    func ownChanges(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let ada = try await cloud.addUser()
+            let (started, start) = AsyncStream<Void>.makeStream()
+            let waiting = Waiting { start.yield() }
+            let phone = try await cloud.device(of: ada, transport: waiting.over)
+            let laptop = try await cloud.device(of: ada).privateCloudDatabase
+            let zoneID = try await subscribe(laptop)
+            let heard = Task { try await hear(1, on: phone) }
+            for await _ in started { break }
+            try await phone.privateCloudDatabase.save(note("own", 5, in: zoneID))
+            try await laptop.save(note("other", 5, in: zoneID))
+            let notification = try await heard.value.first as? CKQueryNotification
+            #expect(notification?.recordID?.recordName == "other")
+        }
+    }
+
     @Test(
         "A lost connection is made again, and what was pushed meanwhile still comes",
         arguments: CloudFixture.allCases
@@ -133,12 +260,11 @@ struct ServicePushTests {
     func interruption(_ fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()
-            let phone = try await cloud.device(of: ada)
+            let waiting = Waiting(losses: 3) {}
+            let phone = try await cloud.device(of: ada, transport: waiting.over)
             let laptop = try await cloud.device(of: ada).privateCloudDatabase
             let zoneID = try await subscribe(laptop)
-            let waiting = Waiting(losses: 3) {}
-            let listener = CKContainer(client: try waiting.client(phone))
-            var iterator = listener.notifications().makeAsyncIterator()
+            var iterator = phone.notifications().makeAsyncIterator()
             async let saved: Void = {
                 // The third connection is lost before anything is pushed.
                 while waiting.count < 3 { await Task.yield() }
@@ -161,12 +287,14 @@ struct ServicePushTests {
             let laptop = try await cloud.device(of: ada).privateCloudDatabase
             let zoneID = try await subscribe(laptop)
             let waiting = Waiting {}
-            var clients: [WebClient] = []
-            for _ in 1...20 { clients.append(try waiting.client(try await cloud.device(of: ada))) }
+            var devices: [CKContainer] = []
+            for _ in 1...20 {
+                devices.append(try await cloud.device(of: ada, transport: waiting.over))
+            }
             try await withThrowingTaskGroup(of: String?.self) { group in
-                for client in clients {
+                for device in devices {
                     group.addTask {
-                        for try await heard in CKContainer(client: client).notifications() {
+                        for try await heard in device.notifications() {
                             return (heard as? CKQueryNotification)?.recordID?.recordName
                         }
                         return nil
@@ -182,12 +310,14 @@ struct ServicePushTests {
     @Test("Listening ends with the task", arguments: CloudFixture.allCases)
     func cancellation(_ fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
-            let phone = try await cloud.device(of: try await cloud.addUser())
             let (started, start) = AsyncStream<Void>.makeStream()
             let waiting = Waiting { start.yield() }
-            let client = try waiting.client(phone)
+            let phone = try await cloud.device(
+                of: try await cloud.addUser(),
+                transport: waiting.over
+            )
             let task = Task {
-                for try await _ in CKContainer(client: client).notifications() {}
+                for try await _ in phone.notifications() {}
                 return true
             }
             for await _ in started { break }
@@ -210,16 +340,9 @@ private final class Waiting: Sendable {
     /// Requests that have waited, lost ones among them.
     var count: Int { state.withLock { $0.count } }
 
-    /// The client of a device, with this on its way.
-    func client(_ container: CKContainer) throws -> WebClient {
-        let client = try container.connection.client
-        return WebClient(
-            url: client.url,
-            container: client.container,
-            environment: client.environment,
-            credentials: client.credentials,
-            transport: WaitingTransport(base: client.transport, waiting: self)
-        )
+    /// Makes a transport that has this on its way.
+    func over(_ base: any Transport) -> any Transport {
+        WaitingTransport(base: base, waiting: self)
     }
 
     fileprivate func begin() throws {

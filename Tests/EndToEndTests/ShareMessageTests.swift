@@ -41,7 +41,7 @@ struct ShareMessageTests {
               {"recordName":"n1","recordType":"Note","recordChangeTag":"1","fields":{},
                "share":{"recordName":"s1"},"shortGUID":"root"},
               {"recordName":"s1","recordType":"cloudkit.share","recordChangeTag":"1","fields":{},
-               "shortGUID":"0abc","publicPermission":"READ_ONLY","participants":[
+               "shortGUID":"0abc","publicPermission":"NONE","participants":[
                  {"type":"OWNER","permission":"READ_WRITE","acceptanceStatus":"ACCEPTED",
                   "participantId":"p1","userIdentity":{"userRecordName":"_ada"}},
                  {"type":"USER","permission":"READ_WRITE","acceptanceStatus":"INVITED",
@@ -58,7 +58,6 @@ struct ShareMessageTests {
             rootRecord: root,
             shareID: CKRecord.ID(recordName: "s1", zoneID: zoneID)
         )
-        share.publicPermission = .readOnly
         let guest = try await container.shareParticipant(forEmailAddress: "b@example.com")
         #expect(!guest.userIdentity.hasiCloudAccount)
         guest.permission = .readWrite
@@ -79,7 +78,7 @@ struct ShareMessageTests {
         let records = operations.compactMap { $0["record"] as? [String: Any] }
         #expect(records[0]["createShortGUID"] as? Bool == true)
         #expect((records[1]["forRecord"] as? [String: Any])?["recordName"] as? String == "n1")
-        #expect(records[1]["publicPermission"] as? String == "READ_ONLY")
+        #expect(records[1]["publicPermission"] as? String == "NONE")
         let sent = records[1]["participants"] as? [[String: Any]] ?? []
         #expect(sent.map { $0["permission"] as? String } == ["READ_WRITE"])
     }

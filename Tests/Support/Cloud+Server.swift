@@ -1,6 +1,9 @@
 public import CloudKit
+import CloudKitExtras
 import CloudKitServerCore
 public import CloudKitTesting
+import CloudKitWebClient
+import Testing
 
 extension Cloud {
     /// Makes all change tokens that were given until now too old.
@@ -19,5 +22,45 @@ extension Cloud {
     /// Signs out whoever is signed in on a device.
     public func signOut(of device: CKContainer) throws {
         try cloud.signOut(of: device)
+    }
+
+    /// Lets a program sign its requests with a key; answers the key's identifier.
+    ///
+    /// - Parameter publicKeyPEM: The public half of the key.
+    public func addServerKey(_ publicKeyPEM: String) async throws -> String {
+        try await cloud.service.addServerKey(
+            publicKey: publicKeyPEM,
+            container: cloud.containerIdentifier,
+            environment: .development
+        )
+    }
+
+    /// Makes another device of a user, which works in an environment.
+    public func device(
+        of user: TestCloud.User,
+        in environment: ServiceEnvironment
+    ) async throws -> CKContainer {
+        let container = cloud.containerIdentifier
+        let users = try await cloud.service.users(container: container)
+        let known = try #require(users.first { $0.userRecordName == user.recordName })
+        let apiToken = try await cloud.service.addAPIToken(
+            container: container,
+            environment: environment
+        )
+        let webAuthToken = try await cloud.service.addWebAuthToken(
+            user: known,
+            apiToken: apiToken,
+            environment: environment
+        )
+        let client = try await client(of: user)
+        return CKContainer(
+            client: WebClient(
+                url: client.url,
+                container: container,
+                environment: environment,
+                credentials: WebCredentials(apiToken: apiToken, webAuthToken: webAuthToken),
+                transport: client.transport
+            )
+        )
     }
 }

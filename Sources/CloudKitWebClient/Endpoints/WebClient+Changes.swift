@@ -6,7 +6,8 @@ extension WebClient {
         _ request: DatabaseChangesRequest,
         in database: DatabaseScope
     ) async throws(WebClientError) -> DatabaseChangesResponse {
-        try await call(.changesDatabase, in: database, request)
+        // A server that knows this parameter says why a zone is gone that no app deleted.
+        try await call(.changesDatabase, in: database, request, query: "deletionReasons=true")
     }
 
     /// Fetches a page of the records that changed in each of the zones.

@@ -5,7 +5,7 @@ extension WebClient {
     public func listZones(
         in database: DatabaseScope
     ) async throws(WebClientError) -> ZonesResponse {
-        try await call(.zonesList, in: database, nil as Empty?)
+        try await call(.zonesList, in: database, nil as Empty?, query: Self.shares)
     }
 
     /// Fetches zones by identity; answers in the order of the identities.
@@ -13,7 +13,7 @@ extension WebClient {
         _ request: LookupZonesRequest,
         in database: DatabaseScope
     ) async throws(WebClientError) -> ZonesResponse {
-        try await call(.zonesLookup, in: database, request)
+        try await call(.zonesLookup, in: database, request, query: Self.shares)
     }
 
     /// Makes and deletes zones; answers in the order of the operations.
@@ -21,8 +21,11 @@ extension WebClient {
         _ request: ModifyZonesRequest,
         in database: DatabaseScope
     ) async throws(WebClientError) -> ZonesResponse {
-        try await call(.zonesModify, in: database, request)
+        try await call(.zonesModify, in: database, request, query: Self.shares)
     }
+
+    /// A server that knows this parameter says of a zone whether it is shared as a whole.
+    private static let shares = "zoneShares=true"
 }
 
 /// The body of a request that has none.

@@ -38,6 +38,16 @@ struct TrapTests {
         }
     }
 
+    @Test("A value of a class that no field knows: an identifier, NSNull")
+    func classes() async {
+        await #expect(processExitsWith: .failure) {
+            CKRecord(recordType: "Note").setValue(UUID(), forKey: "key")
+        }
+        await #expect(processExitsWith: .failure) {
+            CKRecord(recordType: "Note").setValue(NSNull(), forKey: "key")
+        }
+    }
+
     @Test("A value that no record can hold: a dictionary, a list of lists, an address")
     func values() async {
         await #expect(processExitsWith: .failure) {

@@ -314,26 +314,111 @@ struct ErrorCodeTests {
         }
     }
 
+    // MARK: All of them
+
+    /// The codes of Apple's framework, from 1 on.
+    private static let names = [
+        "internalError", "partialFailure", "networkUnavailable", "networkFailure", "badContainer",
+        "serviceUnavailable", "requestRateLimited", "missingEntitlement", "notAuthenticated",
+        "permissionFailure", "unknownItem", "invalidArguments", "resultsTruncated",
+        "serverRecordChanged", "serverRejectedRequest", "assetFileNotFound", "assetFileModified",
+        "incompatibleVersion", "constraintViolation", "operationCancelled", "changeTokenExpired",
+        "batchRequestFailed", "zoneBusy", "badDatabase", "quotaExceeded", "zoneNotFound",
+        "limitExceeded", "userDeletedZone", "tooManyParticipants", "alreadyShared",
+        "referenceViolation", "managedAccountRestricted", "participantMayNeedVerification",
+        "serverResponseLost", "assetNotAvailable", "accountTemporarilyUnavailable",
+        "participantAlreadyInvited",
+    ]
+
     @Test("Every code has Apple's number, and the name that is matched in a catch")
     func numbers() {
-        let codes: [CKError.Code] = [
-            .internalError, .partialFailure, .networkUnavailable, .networkFailure, .badContainer,
-            .serviceUnavailable, .requestRateLimited, .missingEntitlement, .notAuthenticated,
-            .permissionFailure, .unknownItem, .invalidArguments,
-            .serverRecordChanged, .serverRejectedRequest, .assetFileNotFound, .assetFileModified,
-            .incompatibleVersion, .constraintViolation, .operationCancelled, .changeTokenExpired,
-            .batchRequestFailed, .zoneBusy, .badDatabase, .quotaExceeded, .zoneNotFound,
-            .limitExceeded, .userDeletedZone, .tooManyParticipants, .alreadyShared,
-            .referenceViolation, .managedAccountRestricted, .participantMayNeedVerification,
-            .serverResponseLost, .assetNotAvailable, .accountTemporarilyUnavailable,
-        ]
-        // 13 is deprecated, and never returned.
-        #expect(codes.map(\.rawValue) == Array(1...36).filter { $0 != 13 })
+        let codes = (0...1_000).compactMap(CKError.Code.init)
+        #expect(codes.map(\.rawValue) == Array(1...37))
+        #expect(codes.map { "\($0)" } == Self.names)
         do {
             throw CKError(.zoneNotFound)
         } catch CKError.zoneNotFound {
         } catch {
             Issue.record("\(error) was not matched")
+        }
+    }
+
+    @Test("No code is without a cause that a test brings about")
+    func completeness() {
+        let caused = Set(ErrorCause.all.map(\.code.rawValue))
+        #expect(Set(1...Self.names.count).subtracting(caused) == [])
+        #expect(NativeErrorCode.allCases.map(\.rawValue) == Array(1...Self.names.count))
+        #expect(NativeErrorCode.allCases.map(\.name) == Self.names)
+    }
+
+    @Test(
+        "Every code comes about against a server, with its number, its userInfo and what to do",
+        arguments: CloudFixture.allCases,
+        ErrorCause.all
+    )
+    func causes(fixture: CloudFixture, cause: ErrorCause) async throws {
+        try await fixture.run(configuration: cause.configuration) { cloud in
+            let error = try #require(try await cause.provoke(cloud))
+            #expect(error.errorCode == cause.code.rawValue)
+            #expect((error as NSError).domain == CKErrorDomain)
+            #expect(error.userInfo[NSLocalizedDescriptionKey] as? String != nil)
+            #expect(error.userInfo[CKErrorRetryAfterKey] as? Double == error.retryAfterSeconds)
+            let isPartial = error.partialErrorsByItemID != nil
+            #expect(isPartial == (cause.code == .partialFailure))
+            let isConflict = error.serverRecord != nil
+            #expect(isConflict == (cause.code == .serverRecordChanged))
+            let log = "\(error)"
+            #expect(log.contains("\(cause.code) (\(cause.code.rawValue))"))
+            #expect(log.contains(error.localizedDescription) && log.contains("; what to do: "))
+        }
+    }
+
+    @Test(
+        "A fault gives any code, with the reason and when to try again",
+        arguments: CloudFixture.allCases,
+        NativeErrorCode.allCases
+    )
+    func nativeFault(fixture: CloudFixture, native: NativeErrorCode) async throws {
+        try await fixture.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let fault = Fault.nativeError(native, reason: "on purpose", retryAfter: 2)
+            cloud.setFaults(
+                FaultPlan(rules: [FaultRule(fault, operation: "records/lookup", call: 1)])
+            )
+            let code = try #require(CKError.Code(rawValue: native.rawValue))
+            let error = await expectCKError(code) { try await database.record(for: recordID) }
+            #expect(error?.retryAfterSeconds == 2)
+            #expect(error?.localizedDescription.contains("on purpose") == true)
+            await expectCKError(.unknownItem) { try await database.record(for: recordID) }
+        }
+    }
+
+    @Test(
+        "A fault gives one item any code, and leaves the others alone",
+        arguments: CloudFixture.allCases,
+        NativeErrorCode.allCases
+    )
+    func nativeItemFault(fixture: CloudFixture, native: NativeErrorCode) async throws {
+        try await fixture.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let records = ["a", "b", "c"].map {
+                CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: $0))
+            }
+            // A conflict is completed with the server's record, so there has to be one.
+            _ = try await database.modifyRecords(saving: records, deleting: [])
+            for record in records { record["title"] = "new" }
+            let fault = Fault.nativeItemError(native, item: 1, reason: "on purpose")
+            cloud.setFaults(
+                FaultPlan(rules: [FaultRule(fault, operation: "records/modify", call: 1)])
+            )
+            let (results, _) = try await database.modifyRecords(saving: records, deleting: [])
+            let code = try #require(CKError.Code(rawValue: native.rawValue))
+            await expectCKError(code) { try #require(results[records[1].recordID]).get() }
+            for record in [records[0], records[2]] {
+                _ = try #require(results[record.recordID]).get()
+            }
+            let stored = try await database.record(for: records[1].recordID)
+            #expect(stored["title"] == nil)
         }
     }
 }

@@ -101,6 +101,22 @@ struct ReferenceRuleTests {
     }
 
     @Test(
+        "In the default zone deleteSelf deletes too, sooner or later",
+        .timeLimit(.minutes(10)),
+        arguments: CloudFixture.allCases
+    )
+    func defaultZone(fixture: CloudFixture) async throws {
+        try await run(fixture) { database in
+            let target = try await database.save(record("target", .default))
+            let source = record("source", .default)
+            source["target"] = CKRecord.Reference(record: target, action: .deleteSelf)
+            try await database.save(source)
+            try await database.deleteRecord(withID: target.recordID)
+            while try await exists(source, in: database) { await Task.yield() }
+        }
+    }
+
+    @Test(
         "With several deleteSelf references a record goes with the first target that goes",
         arguments: CloudFixture.allCases
     )
@@ -163,6 +179,77 @@ struct ReferenceRuleTests {
             #expect(kept.parent?.recordID == parent.recordID)
             try await database.deleteRecord(withID: child.recordID)
             #expect(try await exists(parent, in: database))
+        }
+    }
+
+    @Test(
+        "A parent may come after its child in the request, atomic or not",
+        arguments: CloudFixture.allCases,
+        [true, false]
+    )
+    func lateParent(fixture: CloudFixture, isAtomic: Bool) async throws {
+        try await run(fixture) { database in
+            let parent = record("parent")
+            let child = record("child")
+            child.setParent(parent)
+            let (saved, _) = try await database.modifyRecords(
+                saving: [child, parent],
+                deleting: [],
+                atomically: isAtomic
+            )
+            for result in saved.values { _ = try result.get() }
+            let fetched = try await database.record(for: child.recordID)
+            #expect(fetched.parent?.recordID == parent.recordID)
+        }
+    }
+
+    @Test(
+        "The child of a record for which there is no room fails with it: quotaExceeded for both",
+        arguments: CloudFixture.allCases
+    )
+    func childOfLargeRecord(fixture: CloudFixture) async throws {
+        let configuration = ServiceConfiguration(userQuotaBytes: 10_000)
+        try await fixture.run(configuration: configuration) { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            try await database.save(zone)
+            let parent = record("parent")
+            parent["text"] = String(repeating: "x", count: 20_000)
+            let child = record("child")
+            child.setParent(parent)
+            let (saved, _) = try await database.modifyRecords(
+                saving: [parent, child],
+                deleting: [],
+                atomically: false
+            )
+            for record in [parent, child] {
+                await expectCKError(.quotaExceeded) {
+                    try #require(saved[record.recordID]).get()
+                }
+                #expect(try await !exists(record, in: database))
+            }
+        }
+    }
+
+    @Test(
+        "The child of a record whose own parent is missing fails with it: internalError",
+        arguments: CloudFixture.allCases
+    )
+    func childOfOrphan(fixture: CloudFixture) async throws {
+        try await run(fixture) { database in
+            let parent = record("parent")
+            parent.setParent(record("missing"))
+            let child = record("child")
+            child.setParent(parent)
+            let (saved, _) = try await database.modifyRecords(
+                saving: [parent, child],
+                deleting: [],
+                atomically: false
+            )
+            await expectCKError(.referenceViolation) {
+                try #require(saved[parent.recordID]).get()
+            }
+            await expectCKError(.internalError) { try #require(saved[child.recordID]).get() }
+            #expect(try await !exists(child, in: database))
         }
     }
 

@@ -83,6 +83,12 @@ struct RequestRuleTests {
 
     // MARK: Atomicity
 
+    @Test("An operation is atomic and saves onto the version, unless it is told otherwise")
+    func defaults() {
+        let operation = CKModifyRecordsOperation(recordsToSave: [record("n")])
+        #expect(operation.isAtomic && operation.savePolicy == .ifServerRecordUnchanged)
+    }
+
     @Test(
         "The default zone is never atomic: what can be saved is",
         arguments: CloudFixture.allCases
@@ -97,6 +103,28 @@ struct RequestRuleTests {
             )
             let names = results.compactMap { (try? $0.value.get())?.recordID.recordName }
             #expect(names == ["new"])
+            _ = try await phone.record(for: CKRecord.ID(recordName: "new"))
+        }
+    }
+
+    @Test(
+        "The public database is never atomic: what can be saved is",
+        arguments: CloudFixture.allCases
+    )
+    func publicDatabase(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let user = try await cloud.addUser()
+            let phone = try await cloud.device(of: user).publicCloudDatabase
+            let laptop = try await cloud.device(of: user).publicCloudDatabase
+            try await phone.save(record("old", .default))
+            let (results, _) = try await laptop.modifyRecords(
+                saving: [record("old", .default), record("new", .default)],
+                deleting: [],
+                atomically: true
+            )
+            await expectCKError(.serverRecordChanged) {
+                try #require(results[CKRecord.ID(recordName: "old")]).get()
+            }
             _ = try await phone.record(for: CKRecord.ID(recordName: "new"))
         }
     }

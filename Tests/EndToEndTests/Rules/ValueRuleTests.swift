@@ -128,4 +128,18 @@ struct ValueRuleTests {
             #expect(fetched.count == 1_500_000)
         }
     }
+
+    @Test(
+        "400 records are fetched in one call, 401 are refused: limitExceeded",
+        arguments: CloudFixture.allCases
+    )
+    func fetchLimit(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let recordIDs = (0...400).map { CKRecord.ID(recordName: "n\($0)") }
+            let results = try await database.records(for: Array(recordIDs.prefix(400)))
+            #expect(results.count == 400)
+            await expectCKError(.limitExceeded) { try await database.records(for: recordIDs) }
+        }
+    }
 }

@@ -48,3 +48,33 @@ func snippet3Intesting() async throws {
     let phone = try await cloud.device(of: ada)
     try await phone.privateCloudDatabase.save(CKRecord(recordType: "Note"))
 }
+
+func snippet4Intesting() async throws {
+    let cloud = try await TestCloud()
+    let ada = try await cloud.addUser("Ada")
+    let phone = try await cloud.device(of: ada)
+    let database = phone.privateCloudDatabase
+    try await database.save(CKRecordZone(zoneName: "Notes"))
+    let token = try await database.databaseChanges(since: nil).changeToken
+
+    try await cloud.purgeZones(of: ada)  // or resetEncryptedData(of:)
+    for deletion in try await database.databaseChanges(since: token).deletions {
+        print("\(deletion.zoneID.zoneName): \(deletion.reason)")  // Notes: purged
+    }
+
+    try cloud.setAccountStatus(.temporarilyUnavailable, on: phone)
+    do {
+        _ = try await database.allRecordZones()
+    } catch CKError.accountTemporarilyUnavailable {
+        print("Waiting for CKAccountChanged")
+    }
+    try cloud.setAccountStatus(.available, on: phone)
+    cloud.setFaults(
+        FaultPlan(rules: [
+            // Ada's account is refused, whatever she asks for.
+            FaultRule(.nativeError(.managedAccountRestricted), user: "Ada"),
+            FaultRule(.nativeItemError(.limitExceeded, item: 0), operation: "records/modify"),
+        ])
+    )
+    print(try await phone.accountStatus())  // restricted
+}

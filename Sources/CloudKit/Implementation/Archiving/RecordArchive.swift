@@ -17,6 +17,7 @@ enum RecordArchive {
         static let modifier = "LastModifiedUserRecordID"
         static let parent = "ParentReference"
         static let share = "ShareReference"
+        static let removesParent = "swift-cloudkit.removesParent"
         static let plain = "swift-cloudkit.fields"
         static let encrypted = "swift-cloudkit.encryptedFields"
         static let values = ".values"
@@ -37,6 +38,7 @@ enum RecordArchive {
 
     static func encode(_ record: CKRecord, with coder: NSCoder) {
         encodeSystemFields(record.system, with: coder)
+        coder.encode(record.system.removesParent, forKey: Key.removesParent)
         encode(record.plain, forKey: Key.plain, with: coder)
         encode(record.encrypted, forKey: Key.encrypted, with: coder)
     }
@@ -45,7 +47,7 @@ enum RecordArchive {
         guard let recordType = coder.string(forKey: Key.recordType), !recordType.isEmpty,
             let recordID = coder.object(CKRecord.ID.self, forKey: Key.recordID)
         else { return nil }
-        let system = SystemFields(
+        var system = SystemFields(
             recordType: recordType,
             recordID: recordID,
             changeTag: coder.string(forKey: Key.changeTag),
@@ -56,6 +58,7 @@ enum RecordArchive {
             parent: coder.object(CKRecord.Reference.self, forKey: Key.parent),
             share: coder.object(CKRecord.Reference.self, forKey: Key.share)
         )
+        system.removesParent = system.parent == nil && coder.truth(forKey: Key.removesParent)
         guard let plain = fields(forKey: Key.plain, coder),
             let encrypted = fields(forKey: Key.encrypted, coder)
         else { return nil }

@@ -13,6 +13,9 @@ package final class CloudConnection: Sendable {
     /// The user who was last asked for, and the sign-in that it belongs to.
     private let caller = Mutex<(name: String, signIn: Int)?>(nil)
 
+    /// Whether the user's account can be used, as far as it is known.
+    let account = Mutex(Account())
+
     /// Where operations run that are added to the container or to one of its databases.
     let operations: OperationQueue = {
         let queue = OperationQueue()
@@ -52,10 +55,24 @@ package final class CloudConnection: Sendable {
     }
 
     /// The record name of the signed-in user, asked for once; nil when no user is signed in.
+    ///
+    /// - Throws: Among others, what all requests of an account fail with that cannot be used.
     func callerName() async throws(CKError) -> String? {
         let client = try client
+        try checkAccount(client)
+        if let known = knownCaller(client) { return known }
+        return try await askForCaller(client)
+    }
+
+    /// The record name of the signed-in user, if it was asked for.
+    func knownCaller(_ client: WebClient) -> String? {
         let signIn = client.credentials.signInCount
-        if let known = caller.withLock({ $0 }), known.signIn == signIn { return known.name }
+        return caller.withLock { $0.flatMap { $0.signIn == signIn ? $0.name : nil } }
+    }
+
+    /// Asks the service for the record name of the signed-in user; nil when no user is signed in.
+    func askForCaller(_ client: WebClient) async throws(CKError) -> String? {
+        let signIn = client.credentials.signInCount
         guard client.credentials.webAuthToken != nil else { return nil }
         do {
             let name = try await client.caller().userRecordName
@@ -69,6 +86,11 @@ package final class CloudConnection: Sendable {
     /// Signs a user in with a token, or out with nil, and tells the process.
     package func signIn(webAuthToken: String?) throws(CKError) {
         try client.credentials.signIn(webAuthToken: webAuthToken)
+        postAccountChange()
+    }
+
+    /// Tells the process that the user or the account's status is another.
+    func postAccountChange() {
         NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
     }
 }

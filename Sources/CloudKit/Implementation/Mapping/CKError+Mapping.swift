@@ -31,7 +31,8 @@ extension CKError {
                 Self.code(refusal),
                 message: Self.message(refusal.serverErrorCode, refusal.reason),
                 retryAfter: refusal.retryAfter,
-                cause: refusal
+                cause: refusal,
+                userInfo: Self.userInfo(of: refusal.deletionReason)
             )
         case .transport(let failure):
             self.init(Self.code(failure.code), message: failure.message, cause: failure)
@@ -44,10 +45,12 @@ extension CKError {
     /// Puts the failure of one item into Apple's terms.
     init(_ error: ItemError) {
         self.init(
-            Self.code(ofShare: error) ?? Self.code(error.serverErrorCode),
+            Self.code(native: error.nativeErrorCode, error.deletionReason)
+                ?? Self.code(ofShare: error) ?? Self.code(error.serverErrorCode),
             message: Self.message(error.serverErrorCode, error.reason),
             retryAfter: error.retryAfter,
-            cause: error
+            cause: error,
+            userInfo: Self.userInfo(of: error.deletionReason)
         )
     }
 
@@ -73,9 +76,27 @@ extension CKError {
 
     /// The native code of a refused request; a query names an unknown type only by its reason.
     private static func code(_ refusal: RequestError) -> CKError.Code {
+        if let code = code(native: refusal.nativeErrorCode, refusal.deletionReason) { return code }
         let isUnknownType = refusal.reason?.hasPrefix("Did not find record type") ?? false
         return isUnknownType ? .unknownItem : code(refusal.serverErrorCode)
     }
+
+    /// The native code that this package's server adds where its own code does not tell it; nil for
+    /// a number that this version does not know.
+    private static func code(
+        native number: Int?,
+        _ reason: ZoneDeletionReason?
+    ) -> CKError.Code? {
+        number.flatMap(CKError.Code.init) ?? (reason == .purged ? .userDeletedZone : nil)
+    }
+
+    private static func userInfo(of reason: ZoneDeletionReason?) -> [String: Any] {
+        guard reason == .encryptedDataReset else { return [:] }
+        return [CKErrorUserDidResetEncryptedDataKey: NSNumber(value: true)]
+    }
+
+    /// Whether there is no zone to do anything in.
+    var isAboutMissingZone: Bool { code == .zoneNotFound || code == .userDeletedZone }
 
     /// The native code of a share that was refused, which only the reason tells.
     private static func code(ofShare error: ItemError) -> CKError.Code? {

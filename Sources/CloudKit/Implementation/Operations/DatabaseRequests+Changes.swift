@@ -33,7 +33,7 @@ extension DatabaseRequests {
         for zone in response.zones {
             let zoneID = context.owners.native(zone.zoneID)
             if zone.deleted ?? false {
-                deletions.append(.init(zoneID: zoneID, reason: .deleted))
+                deletions.append(.init(zoneID: zoneID, reason: .init(zone.deletionReason)))
             } else {
                 modifications.append(.init(zoneID: zoneID))
             }
@@ -144,6 +144,17 @@ extension DatabaseRequests.Context {
         let records = await materialize(live, home: home, assets: assets)
         page.changed = Array(zip(identities, records))
         return page
+    }
+}
+
+extension CKDatabase.DatabaseChange.Deletion.Reason {
+    /// Why a zone is gone; what nobody told, or this version does not know, an app did.
+    fileprivate init(_ reason: ZoneDeletionReason?) {
+        switch reason {
+        case .purged: self = .purged
+        case .encryptedDataReset: self = .encryptedDataReset
+        case .unknown, nil: self = .deleted
+        }
     }
 }
 

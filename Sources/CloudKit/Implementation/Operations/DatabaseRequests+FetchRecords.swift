@@ -6,12 +6,15 @@ extension DatabaseRequests {
     typealias RecordResults = [CKRecord.ID: Result<CKRecord, any Error>]
 
     /// Fetches records by identity; every identity has an entry in the answer.
+    ///
+    /// - Throws: `limitExceeded` for more identities than one call may name.
     func fetch(
         _ recordIDs: [CKRecord.ID],
         desiredKeys: [CKRecord.FieldKey]?,
         progress: @escaping @Sendable (CKRecord.ID, Double) -> Void = { _, _ in }
     ) async throws(CKError) -> RecordResults {
         guard !recordIDs.isEmpty else { return [:] }
+        try RecordModification.check(itemCount: recordIDs.count)
         let context = try await context()
         var results: RecordResults = [:]
         for (zoneID, recordIDs) in recordIDs.byZone {
@@ -31,7 +34,7 @@ extension DatabaseRequests {
                     assets: .all
                 ) { index, fraction in progress(unique[index], fraction) }
                 for (recordID, record) in zip(unique, records) { results[recordID] = record }
-            } catch let error where error.code == .zoneNotFound {
+            } catch let error where error.isAboutMissingZone {
                 for recordID in recordIDs { results[recordID] = .failure(error) }
             }
         }

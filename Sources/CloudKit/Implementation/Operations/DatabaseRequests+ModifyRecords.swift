@@ -21,7 +21,7 @@ extension DatabaseRequests {
             do {
                 try await zone.run()
             } catch let error
-                where error.code == .zoneNotFound || zone.isPartlyAnswered
+                where error.isAboutMissingZone || zone.isPartlyAnswered
                 || !results.saveResults.isEmpty || !results.deleteResults.isEmpty
             {
                 zone.fail(error)

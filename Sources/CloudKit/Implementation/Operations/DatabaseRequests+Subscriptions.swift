@@ -55,12 +55,20 @@ extension DatabaseRequests {
         for subscription in saving { try check(subscription) }
         let context = try await userContext()
         var operations: [ModifySubscriptionsRequest.Operation] = []
+        var sent: [CKSubscription] = []
         for subscription in saving {
-            operations.append(.init(.create, try context.subscriptions.wire(subscription)))
+            do {
+                try checkNotice(of: subscription)
+                operations.append(.init(.create, try context.subscriptions.wire(subscription)))
+                sent.append(subscription)
+            } catch {
+                results.saveResults[subscription.subscriptionID] = .failure(error)
+            }
         }
         operations += deleting.map {
             .init(.delete, WireSubscription(subscriptionID: $0, subscriptionType: nil))
         }
+        guard !operations.isEmpty else { return results }
         let response = try await native { [operations] () throws(WebClientError) in
             try await context.client.modifySubscriptions(
                 ModifySubscriptionsRequest(operations: operations),
@@ -68,10 +76,10 @@ extension DatabaseRequests {
             )
         }
         try expect(response.subscriptions.count, operations.count)
-        for (subscription, answer) in zip(saving, response.subscriptions) {
+        for (subscription, answer) in zip(sent, response.subscriptions) {
             results.saveResults[subscription.subscriptionID] = context.subscription(answer)
         }
-        for (name, answer) in zip(deleting, response.subscriptions.dropFirst(saving.count)) {
+        for (name, answer) in zip(deleting, response.subscriptions.dropFirst(sent.count)) {
             results.deleteResults[name] = context.deletion(answer)
         }
         return results
@@ -80,7 +88,7 @@ extension DatabaseRequests {
     /// Subscriptions are a user's, in the public database too.
     private func userContext() async throws(CKError) -> Context {
         let context = try await context()
-        guard context.owners.caller != nil || context.client.credentials.serverKey != nil else {
+        guard context.isSomebody else {
             throw CKError(.notAuthenticated, message: "Subscriptions need a signed-in user")
         }
         return context
@@ -101,6 +109,10 @@ extension DatabaseRequests {
                     + "\(subscription.subscriptionType), as \(subscription.subscriptionID) is"
             )
         }
+    }
+
+    /// A subscription says what its notices are.
+    private func checkNotice(of subscription: CKSubscription) throws(CKError) {
         guard subscription.notificationInfo != nil else {
             throw CKError(
                 .invalidArguments,

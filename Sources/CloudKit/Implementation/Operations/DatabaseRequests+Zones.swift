@@ -92,7 +92,14 @@ extension DatabaseRequests.Context {
     func zone(_ wire: WireZone) -> CKRecordZone {
         let capabilities: CKRecordZone.Capabilities =
             wire.zoneID.isDefault ? [] : [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
-        return CKRecordZone(zoneID: owners.native(wire.zoneID), capabilities: capabilities)
+        let zoneID = owners.native(wire.zoneID)
+        let share = wire.share.map { share in
+            CKRecord.Reference(
+                recordID: CKRecord.ID(recordName: share.recordName, zoneID: zoneID),
+                action: .none
+            )
+        }
+        return CKRecordZone(zoneID: zoneID, capabilities: capabilities, share: share)
     }
 
     /// What is not there is as good as deleted.

@@ -15,6 +15,9 @@ struct DatabaseRequests: Sendable {
         let owners: OwnerMapping
         let database: DatabaseScope
 
+        /// Whether requests are a user's, or those of a program that has a key.
+        var isSomebody: Bool { owners.caller != nil || client.credentials.serverKey != nil }
+
         var records: RecordMapping { RecordMapping(owners: owners, shares: shares) }
 
         var shares: ShareMapping {
@@ -28,9 +31,15 @@ struct DatabaseRequests: Sendable {
 
     /// The identity of the signed-in user's record.
     ///
-    /// - Throws: `notAuthenticated` when no user is signed in.
+    /// - Throws: `notAuthenticated` when no user is signed in, or the account may not be used.
     func userRecordID() async throws(CKError) -> CKRecord.ID {
-        guard let name = try await connection.callerName() else {
+        let name: String?
+        do {
+            name = try await connection.callerName()
+        } catch let error where error.code == .managedAccountRestricted {
+            throw CKError(.notAuthenticated, message: error.localizedDescription, cause: error)
+        }
+        guard let name else {
             throw CKError(.notAuthenticated, message: "No user is signed in")
         }
         return CKRecord.ID(recordName: name)

@@ -24,14 +24,7 @@ struct RecordModification: Sendable {
     ///
     /// - Throws: `limitExceeded` for too many items, `invalidArguments` for an item named twice.
     func validate() throws(CKError) {
-        let count = saving.count + deleting.count
-        guard count <= Self.itemLimit else {
-            throw CKError(
-                .limitExceeded,
-                message: "\(count) items in one request; at most \(Self.itemLimit) are taken: "
-                    + "send them in smaller batches"
-            )
-        }
+        try Self.check(itemCount: saving.count + deleting.count)
         var seen: Set<CKRecord.ID> = []
         for recordID in saving.map(\.recordID) + deleting
         where !seen.insert(recordID).inserted {
@@ -41,6 +34,18 @@ struct RecordModification: Sendable {
                     + "saved or deleted once"
             )
         }
+    }
+
+    /// Checks how many items a call names, to modify them or to fetch them.
+    ///
+    /// - Throws: `limitExceeded` for too many.
+    static func check(itemCount: Int) throws(CKError) {
+        guard itemCount > itemLimit else { return }
+        throw CKError(
+            .limitExceeded,
+            message: "\(itemCount) items in one call; at most \(itemLimit) are taken: name them in "
+                + "smaller batches"
+        )
     }
 
     /// A new share travels with its root record, and lives in the private database.

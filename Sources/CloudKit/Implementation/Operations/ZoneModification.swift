@@ -197,7 +197,9 @@ struct ZoneModification {
 
     /// The error of an item; what nobody in particular may not do asks for somebody.
     private func itemError(_ error: ItemError) -> CKError {
-        guard error.serverErrorCode == .accessDenied, context.owners.caller == nil else {
+        guard error.serverErrorCode == .accessDenied, error.nativeErrorCode == nil,
+            !context.isSomebody
+        else {
             return CKError(error)
         }
         return CKError(

@@ -171,6 +171,10 @@ struct FetchOperation {
         var deletions = page.deletions
         let isWhole = !page.moreComing || page.token.isEqual(state.databaseToken)
         phase = isWhole ? .choosingZone : .choosingDatabase
+        if listing != nil {
+            // Who never knew a zone has not lost it to the user's settings.
+            deletions.removeAll { $0.reason != .deleted && !state.knownZones.contains($0.zoneID) }
+        }
         listing?.formUnion(modified)
         if isWhole, let listing, defect != .overlooksLostZone {
             // A reading from the beginning lists no deletions: what was there and is not, is gone.

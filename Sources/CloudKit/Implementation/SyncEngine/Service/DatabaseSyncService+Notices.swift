@@ -34,13 +34,13 @@ extension DatabaseSyncService {
     package func accountChanges() -> AsyncStream<Void> {
         AsyncStream { continuation in
             let connection = requests.connection
-            let last = Mutex(try? connection.client.credentials.signInCount)
+            let last = Mutex(connection.accountEdition)
             let observer = Observer { _ in
                 // The notice is the whole process's; other containers sign in without effect here.
-                let count = try? connection.client.credentials.signInCount
+                let edition = connection.accountEdition
                 let isNews = last.withLock { last in
-                    defer { last = count }
-                    return last != count
+                    defer { last = edition }
+                    return last != edition
                 }
                 if isNews { continuation.yield() }
             }

@@ -40,7 +40,18 @@ package struct DatabaseSyncService: SyncEngineService {
 
     /// Sends nothing of one user's on behalf of another.
     private func check(_ user: String) async throws(CKError) {
-        guard try await requests.connection.callerName() == user else {
+        let name: String?
+        do {
+            name = try await requests.connection.callerName()
+        } catch let error where error.code == .managedAccountRestricted {
+            // No item was refused: what is pending waits, until the engine has learnt of it too.
+            throw CKError(
+                .accountTemporarilyUnavailable,
+                message: error.localizedDescription,
+                cause: error
+            )
+        }
+        guard name == user else {
             throw CKError(.notAuthenticated, message: "The user who was signed in is not any more")
         }
     }
