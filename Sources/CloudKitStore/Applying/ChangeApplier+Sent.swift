@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 extension ChangeApplier {
@@ -31,12 +32,7 @@ extension ChangeApplier {
         _ entry: inout OutboxEntry?
     ) throws {
         if mapping.defect != .keepsOldBase {
-            let base = try known.baseFields().filter { field, _ in
-                // A record that is new on the server has what was sent, whatever was known of one of
-                // before; fields of no column went along.
-                known.system != nil || catalog[known.key?.table ?? ""]?.byField[field] == nil
-            }
-            known.base = FieldCoding.data(base.merging(sent) { _, sent in sent })
+            known.base = base(of: known, try known.baseFields(), with: sent)
         }
         if var pending = entry, !pending.isDeleted,
             pending.version == known.sentEntry || mapping.defect == .acknowledgesTooMuch
@@ -54,6 +50,19 @@ extension ChangeApplier {
         known.sent = nil
         known.sentVersion = nil
         known.sentEntry = nil
+    }
+
+    /// The fields of a record as the server has them once it accepted what was sent.
+    func base(
+        of known: KnownRecord,
+        _ base: [String: StoreValue],
+        with sent: [String: StoreValue]
+    ) -> Data {
+        // A record that is new on the server has what was sent, whatever was known of one of before;
+        // fields of no column went along.
+        let table = known.system == nil ? catalog[known.key?.table ?? ""] : nil
+        let kept = table.map { table in base.filter { table.byField[$0.key] == nil } } ?? base
+        return FieldCoding.data(kept.merging(sent) { _, sent in sent })
     }
 
     /// Takes from an entry the fields that are as the server has them: they were not sent because

@@ -3,7 +3,7 @@ import GRDB
 
 /// What the file knows of a record: the version that the server acknowledged last, and what is on
 /// the way.
-struct KnownRecord {
+struct KnownRecord: Sendable {
     var name: String
     /// The zone, as ``StoreFile/zone(_:)`` has it; empty for the user's own.
     var zone = ""
@@ -158,15 +158,22 @@ struct KnownRecord {
     }
 
     /// Notes what the server accepted of a record that the file has.
-    func saveAccepted(_ database: Database) throws {
+    ///
+    /// - Parameters:
+    ///   - database: The file.
+    ///   - before: The record as it went.
+    /// - Returns: Whether the file had it so; if not, nothing is noted.
+    /// - Throws: An error of the database.
+    func saveAccepted(_ database: Database, after before: KnownRecord) throws -> Bool {
         try database.run(
             """
             UPDATE cloudkit_record SET tag = ?, system = ?, base = ?, session = ?, problem = NULL,
                 sent = NULL, sentVersion = NULL, sentEntry = NULL
-            WHERE name = ?
+            WHERE name = ? AND tag IS ? AND sentVersion IS ?
             """,
-            [tag, system, base, session, name]
+            [tag, system, base, session, name, before.tag, before.sentVersion]
         )
+        return database.changesCount == 1
     }
 
     func delete(_ database: Database) throws {

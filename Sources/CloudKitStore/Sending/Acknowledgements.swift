@@ -41,13 +41,48 @@ struct Acknowledgements {
         return result
     }
 
-    /// Takes in what the server accepted of a batch that was made from some entries.
-    mutating func accept(_ records: [SavedRecord], _ entries: [String: OutboxEntry]) throws {
-        let known = try KnownRecord.fetch(database, names: records.map(\.name))
+    /// Takes in what the server accepted of a batch.
+    ///
+    /// - Parameters:
+    ///   - records: The records that it saved.
+    ///   - entries: The entries that the batch was made from, by record name.
+    ///   - sent: The records as they went.
+    /// - Throws: An error of the database.
+    mutating func accept(
+        _ records: [SavedRecord],
+        _ entries: [String: OutboxEntry],
+        _ sent: [String: SentRecord]
+    ) throws {
         for record in records {
-            guard let known = known[record.name] else { continue }
-            try accept(record, known, entries[record.name])
+            let entry = entries[record.name]
+            if let sent = sent[record.name], let entry,
+                try acceptAsSent(record, sent, entry)
+            {
+                continue
+            }
+            guard let known = try KnownRecord.fetch(database, name: record.name) else { continue }
+            try accept(record, known, entry)
         }
+    }
+
+    /// Takes in a save of everything that its entry says, of which nobody has heard since it went.
+    ///
+    /// Returns whether it is one.
+    private mutating func acceptAsSent(
+        _ record: SavedRecord,
+        _ sent: SentRecord,
+        _ entry: OutboxEntry
+    ) throws -> Bool {
+        guard mapping.defect == nil, let key = sent.known.key,
+            entry.version == sent.known.sentEntry,
+            entry.changed.keys.allSatisfy({ sent.fields[$0] != nil })
+        else { return false }
+        var known = sent.known
+        known.base = applier.base(of: known, sent.base, with: sent.fields)
+        guard try save(&known, record, after: sent.known) else { return false }
+        try entry.clear(database)
+        try locate(record, key)
+        return true
     }
 
     private mutating func accept(
@@ -67,12 +102,22 @@ struct Acknowledgements {
             }
             try applier.acknowledge(sent, &known, &entry)
         }
+        _ = try save(&known, record, after: before)
+        try locate(record, key)
+    }
+
+    /// Notes the version that the server made, unless the file has another record than before.
+    private mutating func save(
+        _ known: inout KnownRecord,
+        _ record: SavedRecord,
+        after before: KnownRecord
+    ) throws -> Bool {
         known.tag = record.tag
         known.system = record.system
         known.session = KnownRecord.savedHere
-        try known.saveAccepted(database)
+        guard try known.saveAccepted(database, after: before) else { return false }
         if let modified = record.modified { latest = max(latest ?? modified, modified) }
-        try locate(record, key)
+        return true
     }
 
     /// Learns the server's time from what it accepted.

@@ -266,6 +266,7 @@ struct BatchBuilder {
             try known.save(database)
         }
         try add(known, entry, changes, version, base, fields, row, table)
+        batch.sent[name] = SentRecord(known: known, base: base, fields: changes)
     }
 
     /// Whether a mistake that a test put in keeps a change from being sent.

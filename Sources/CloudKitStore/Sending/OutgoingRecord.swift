@@ -16,8 +16,19 @@ struct OutgoingBatch {
     var deletions: [(name: String, tag: String?)] = []
     /// The outbox entries in the batch, by record name.
     var entries: [String: OutboxEntry] = [:]
+    /// What was made for this batch, by record name; nothing of what goes again.
+    var sent: [String: SentRecord] = [:]
 
     var isEmpty: Bool { saves.isEmpty && deletions.isEmpty }
+}
+
+/// A record as it was when it went, so that the answer need not read it again.
+struct SentRecord: Sendable {
+    var known: KnownRecord
+    /// The fields as the server had them before.
+    var base: [String: StoreValue]
+    /// The fields that went.
+    var fields: [String: StoreValue]
 }
 
 /// What the server says of a record that it accepted.

@@ -47,6 +47,7 @@ extension StoreDelegate {
             state.zone = zone
             state.attempted.formUnion(outgoing.entries.values.map(\.version))
             state.entries = outgoing.entries
+            state.sent = outgoing.sent
             state.files = outgoing.saves.flatMap(\.files)
         }
         return (outgoing, try await current(outgoing, database))
@@ -145,12 +146,14 @@ extension StoreDelegate {
     func take(
         _ event: Answers
     ) async throws -> (zone: String, result: Acknowledgements.Result) {
-        let (zone, entries, files) = state.withLock { ($0.zone, $0.entries, $0.files) }
+        let (zone, entries, sent, files) = state.withLock { state in
+            (state.zone, state.entries, exchange(&state.sent, with: [:]), state.files)
+        }
         let saved = event.saved.map(SavedRecord.init)
         let count = entries.count
         let result = try await file.apply { database, mapping in
             var answers = try Acknowledgements(database, mapping, zone: zone)
-            try answers.accept(saved, entries)
+            try answers.accept(saved, entries, sent)
             try answers.adjustClock()
             for id in event.deleted {
                 try answers.acceptDeletion(id.recordName, entries[id.recordName])

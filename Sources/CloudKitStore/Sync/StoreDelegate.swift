@@ -14,6 +14,8 @@ final class StoreDelegate: CKSyncEngineDelegate {
         /// The zone and the entries of the batch under way, and its files.
         var zone = ""
         var entries: [String: OutboxEntry] = [:]
+        /// The records of the batch as they went.
+        var sent: [String: SentRecord] = [:]
         var files: [URL] = []
         var batchLimit: Int
         var isOverQuota = false
