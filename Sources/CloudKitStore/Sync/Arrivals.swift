@@ -20,9 +20,9 @@ struct Arrivals: Sendable {
 
     /// Whether there is enough to write: several transactions, each of neighbours in the order of
     /// names, which share pages of the indexes.
-    var isEnough: Bool { records.count >= 5 * limit }
+    var isEnough: Bool { records.count >= 6 * limit }
     /// Whether the engine should wait before it brings more.
-    var isTooMuch: Bool { records.count >= 8 * limit }
+    var isTooMuch: Bool { records.count >= 10 * limit }
 
     var isEmpty: Bool { records.isEmpty && engine == nil && !isWriting }
 
