@@ -6,13 +6,7 @@ extension CKDatabase: CloudKitRecordSource {
     public func records(
         withIDs recordIDs: [CKRecord.ID]
     ) async throws -> [CKRecord.ID: Result<CKRecord, any Error>] {
-        var records: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
-        for start in stride(from: 0, to: recordIDs.count, by: Self.mostRecordsInFetch) {
-            let end = min(start + Self.mostRecordsInFetch, recordIDs.count)
-            let part = try await self.records(for: Array(recordIDs[start..<end]), desiredKeys: nil)
-            records.merge(part) { $1 }
-        }
-        return records
+        try await records(for: recordIDs, desiredKeys: nil)
     }
 
     /// Fetches the records of a type that refer to one of several records through a field.
@@ -41,8 +35,6 @@ extension CKDatabase: CloudKitRecordSource {
         return records
     }
 
-    /// The most records that one call names; CloudKit takes 400.
-    private static var mostRecordsInFetch: Int { 200 }
     /// The most targets that one query names.
     private static var mostOwnersInQuery: Int { 100 }
 }

@@ -74,8 +74,7 @@ struct Acknowledgements {
         _ entry: OutboxEntry
     ) throws -> Bool {
         guard mapping.defect == nil, let key = sent.known.key,
-            entry.version == sent.known.sentEntry,
-            entry.changed.keys.allSatisfy({ sent.fields[$0] != nil })
+            sent.known.wentWhole(entry, with: sent.fields)
         else { return false }
         var known = sent.known
         known.base = applier.base(of: known, sent.base, with: sent.fields)
@@ -95,18 +94,17 @@ struct Acknowledgements {
         if let sent = try known.sentFields() {
             var entry = sentEntry
             // An entry that went as a whole is cleared if it is the same still; others are looked at.
-            if entry?.version != known.sentEntry
-                || entry?.changed.keys.allSatisfy({ sent[$0] != nil }) != true
-            {
+            if entry.map({ known.wentWhole($0, with: sent) }) != true {
                 entry = try OutboxEntry.fetch(database, key)
             }
             try applier.acknowledge(sent, &known, &entry)
         }
-        _ = try save(&known, record, after: before)
+        try save(&known, record, after: before)
         try locate(record, key)
     }
 
     /// Notes the version that the server made, unless the file has another record than before.
+    @discardableResult
     private mutating func save(
         _ known: inout KnownRecord,
         _ record: SavedRecord,
@@ -220,5 +218,12 @@ struct Acknowledgements {
             true
         default: false
         }
+    }
+}
+
+extension KnownRecord {
+    /// Whether the save of some fields was made from an entry as it is, and says all that it does.
+    fileprivate func wentWhole(_ entry: OutboxEntry, with fields: [String: StoreValue]) -> Bool {
+        entry.version == sentEntry && entry.changed.keys.allSatisfy { fields[$0] != nil }
     }
 }
