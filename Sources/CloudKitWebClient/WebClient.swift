@@ -26,7 +26,7 @@ public struct WebClient: Sendable {
     /// What the client shows to the service.
     public let credentials: WebCredentials
     /// What carries the requests.
-    public let transport: any Transport
+    public var transport: any Transport
     /// Seconds to wait for the answer to a request; files have their own limits.
     public var timeout: Double = 60
     /// Which failed requests are sent again.

@@ -89,6 +89,70 @@ struct InterruptionTests {
         }
     }
 
+    @Test(
+        "A call of a configured database that takes longer than its time ends with networkFailure",
+        arguments: CloudFixture.allCases,
+        [QualityOfService.userInitiated, .background]
+    )
+    func callTimeout(_ fixture: CloudFixture, _ quality: QualityOfService) async throws {
+        try await fixture.run { cloud in
+            let (started, start) = AsyncStream<Void>.makeStream()
+            let clock = GatedClock(started)
+            let user = try await cloud.addUser()
+            let transport = ScriptedTransport.silent { start.yield() }
+            var client = try await cloud.client(of: user, transport: transport.over)
+            client.clock = clock
+            let container = CKContainer(client: client)
+            let database = container.privateCloudDatabase
+            // Who the user is was asked before, so that one request is waited for.
+            _ = try await database.allRecordZones()
+            let configuration = CKOperation.Configuration()
+            configuration.qualityOfService = quality
+            configuration.timeoutIntervalForResource = 3600
+            let error = await expectCKError(.networkFailure) {
+                try await database.configuredWith(configuration: configuration) {
+                    try await $0.record(for: CKRecord.ID(recordName: "a"))
+                }
+            }
+            #expect(error?.localizedDescription.contains("timeoutIntervalForResource") ?? false)
+            #expect(clock.waits.withLock { $0 } == [.seconds(3600)])
+            // Nothing is sent when there is no time, and files have as much as records.
+            configuration.timeoutIntervalForResource = 0
+            let count = transport.requests.count
+            await expectCKError(.networkFailure) {
+                try await database.configuredWith(configuration: configuration) {
+                    try await $0.allRecordZones()
+                }
+            }
+            #expect(transport.requests.count == count)
+        }
+    }
+
+    @Test(
+        "A busy service is waited for by calls of a patient database until their time is over",
+        arguments: CloudFixture.allCases
+    )
+    func patientCall(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let rule = FaultRule(.error(.throttled, retryAfter: 7), operation: "zones/list")
+            cloud.setFaults(FaultPlan(rules: [rule]))
+            let clock = RunningClock()
+            var client = try await cloud.client(of: try await cloud.addUser())
+            client.clock = clock
+            let database = CKContainer(client: client).privateCloudDatabase
+            let configuration = CKOperation.Configuration()
+            configuration.qualityOfService = .background
+            configuration.timeoutIntervalForResource = 30
+            let error = await expectCKError(.networkFailure) {
+                try await database.configuredWith(configuration: configuration) {
+                    try await $0.allRecordZones()
+                }
+            }
+            #expect(error?.localizedDescription.contains("30") ?? false)
+            #expect(clock.waited == .seconds(30))
+        }
+    }
+
     @Test("Timeouts without end, or below zero, end no process", arguments: CloudFixture.allCases)
     func absurdTimeouts(_ fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
@@ -177,6 +241,30 @@ private final class GatedClock: Clock {
         waits.withLock { $0.append(now.duration(to: deadline)) }
         for await _ in gate { return }
         try Task.checkCancellation()
+    }
+}
+
+/// A clock on which waiting takes no time but moves the clock on; a wait for more than 10 seconds, as
+/// for the end of a call, lasts until it is cancelled.
+private final class RunningClock: Clock {
+    let minimumResolution = Duration.zero
+    private let start = ContinuousClock.now
+    private let time = Mutex(Duration.zero)
+
+    var waited: Duration { time.withLock { $0 } }
+    var now: ContinuousClock.Instant { start.advanced(by: waited) }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        guard now.duration(to: deadline) <= .seconds(10) else {
+            let (silence, end) = AsyncStream<Never>.makeStream()
+            await withTaskCancellationHandler {
+                for await _ in silence {}
+            } onCancel: {
+                end.finish()
+            }
+            return try Task.checkCancellation()
+        }
+        time.withLock { $0 = start.duration(to: deadline) }
     }
 }
 

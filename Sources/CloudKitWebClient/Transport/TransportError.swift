@@ -16,6 +16,8 @@ public struct TransportError: Error, Sendable {
         public static let broken = Self(rawValue: "broken")
         /// There was no answer in time: the request may have reached the server.
         public static let timedOut = Self(rawValue: "timedOut")
+        /// The time for the whole call was over: a request may have reached the server.
+        public static let overdue = Self(rawValue: "overdue")
         /// The task was cancelled.
         public static let cancelled = Self(rawValue: "cancelled")
         /// The file to upload does not exist.

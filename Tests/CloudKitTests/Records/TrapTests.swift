@@ -31,6 +31,25 @@ struct TrapTests {
         }
     }
 
+    @Test("A factory of operations on a subclass, which need not have an initialiser")
+    func factories() async {
+        // @unchecked Sendable because operations are, and this adds nothing.
+        final class Zones: CKFetchRecordZonesOperation, @unchecked Sendable {}
+        // @unchecked Sendable because operations are, and this adds nothing.
+        final class User: CKFetchRecordsOperation, @unchecked Sendable {}
+        // @unchecked Sendable because operations are, and this adds nothing.
+        final class Subscriptions: CKFetchSubscriptionsOperation, @unchecked Sendable {}
+        await #expect(processExitsWith: .failure) {
+            _ = Zones.fetchAllRecordZonesOperation()
+        }
+        await #expect(processExitsWith: .failure) {
+            _ = User.fetchCurrentUserRecordOperation()
+        }
+        await #expect(processExitsWith: .failure) {
+            _ = Subscriptions.fetchAllSubscriptionsOperation()
+        }
+    }
+
     @Test("A reserved field key")
     func reservedKey() async {
         await #expect(processExitsWith: .failure) {

@@ -204,6 +204,46 @@ struct ReferenceRuleTests {
     }
 
     @Test(
+        "In a call of 400 items parents may stand far behind their children, saved or deleted",
+        arguments: CloudFixture.allCases,
+        [true, false]
+    )
+    func manyParents(fixture: CloudFixture, isAtomic: Bool) async throws {
+        try await run(fixture) { database in
+            let roots = (0..<20).map { record("root\($0)") }
+            let parents = (0..<180).map { number in
+                let parent = record("parent\(number)")
+                parent.setParent(roots[number % roots.count])
+                return parent
+            }
+            let children = (0..<200).map { number in
+                let child = record("child\(number)")
+                child.setParent(parents[number % parents.count])
+                return child
+            }
+            let (saved, _) = try await database.modifyRecords(
+                saving: children + parents + roots,
+                deleting: [],
+                atomically: isAtomic
+            )
+            #expect(saved.count == 400)
+            for result in saved.values { _ = try result.get() }
+            let fetched = try await database.record(for: children[150].recordID)
+            #expect(fetched.parent?.recordID == parents[150].recordID)
+            // What is atomic is so for each request of 200: there children go first.
+            let doomed = isAtomic ? children + parents + roots : roots + parents + children
+            let (_, deleted) = try await database.modifyRecords(
+                saving: [],
+                deleting: doomed.map(\.recordID),
+                atomically: isAtomic
+            )
+            #expect(deleted.count == 400)
+            for result in deleted.values { try result.get() }
+            #expect(try await !exists(roots[0], in: database))
+        }
+    }
+
+    @Test(
         "The child of a record for which there is no room fails with it: quotaExceeded for both",
         arguments: CloudFixture.allCases
     )

@@ -44,6 +44,6 @@ extension CKContainer {
     }
 
     var requests: ContainerRequests {
-        ContainerRequests(connection: connection, settings: settings.requests)
+        ContainerRequests(connection: connection, settings: settings.callRequests)
     }
 }

@@ -38,7 +38,7 @@ open class CKDatabase: NSObject, @unchecked Sendable {
         self.container = container
         self.settings = settings
         var requests = DatabaseRequests(connection: connection, scope: scope)
-        requests.settings = settings.requests
+        requests.settings = settings.callRequests
         self.requests = requests
     }
 

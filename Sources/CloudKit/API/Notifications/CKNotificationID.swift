@@ -33,7 +33,7 @@ open class CKNotificationID: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 
     /// Reads an identity; nil when there is none.
     public required init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         guard let name = coder.string(forKey: "NotificationID") else { return nil }
         self.name = name
     }

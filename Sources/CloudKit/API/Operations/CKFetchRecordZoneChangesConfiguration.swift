@@ -53,7 +53,7 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, NSSecureC
 
     /// Reads a configuration; what is missing has its default.
     public required init?(coder aDecoder: NSCoder) {
-        aDecoder.forgive()
+        let aDecoder = aDecoder.checked
         previousServerChangeToken = aDecoder.object(
             CKServerChangeToken.self,
             forKey: "PreviousServerChangeToken"

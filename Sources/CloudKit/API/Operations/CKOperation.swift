@@ -133,6 +133,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     private func run() async -> CKError? {
         let cancelled = CKError(.operationCancelled, message: "The operation was cancelled")
         guard !isCancelled else { return cancelled }
+        let clock = clock
         do throws(CKError) {
             try await within(effectiveSettings.deadline, on: clock) { () async throws(CKError) in
                 try await self.perform()

@@ -85,7 +85,7 @@ open class CKOperationGroup: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 
     /// Reads a group; nil when its identity is missing.
     public required init?(coder aDecoder: NSCoder) {
-        aDecoder.forgive()
+        let aDecoder = aDecoder.checked
         guard let identity = aDecoder.string(forKey: "OperationGroupID") else { return nil }
         self.identity = identity
         name = aDecoder.string(forKey: "Name")

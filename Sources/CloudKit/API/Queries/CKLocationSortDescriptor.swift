@@ -27,7 +27,7 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
 
     /// Reads an order; nil when a part is missing.
     public convenience init?(coder aDecoder: NSCoder) {
-        aDecoder.forgive()
+        let aDecoder = aDecoder.checked
         guard let key = aDecoder.string(forKey: "key"),
             let location = aDecoder.object(CLLocation.self, forKey: "relativeLocation")
         else { return nil }

@@ -50,7 +50,7 @@ open class CKQuery: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
 
     /// Reads a query; nil when the archive holds none.
     public required init?(coder aDecoder: NSCoder) {
-        aDecoder.forgive()
+        let aDecoder = aDecoder.checked
         guard let contents = QueryArchive.decode(aDecoder) else { return nil }
         type = contents.recordType
         condition = contents.predicate

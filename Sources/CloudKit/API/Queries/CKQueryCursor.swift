@@ -37,7 +37,7 @@ open class CKQueryCursor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendab
 
     /// Reads a cursor; nil when there is none.
     public required init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         guard let data = coder.bytes(forKey: "CursorData"),
             let request = try? WireJSON.decode(QueryRecordsRequest.self, from: data)
         else { return nil }

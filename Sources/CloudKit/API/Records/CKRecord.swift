@@ -213,7 +213,7 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     /// Reads a record that `encode(with:)` or `encodeSystemFields(with:)` wrote; nil when the
     /// archive holds none.
     public required init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         guard let contents = RecordArchive.decode(coder) else { return nil }
         system = contents.system
         plain = contents.plain

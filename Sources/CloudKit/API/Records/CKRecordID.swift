@@ -51,7 +51,7 @@ open class CKRecordID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
 
     /// Reads an identity; nil when a part is missing or empty.
     public required init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         guard let recordName = coder.string(forKey: "RecordName"), !recordName.isEmpty,
             let zoneID = coder.object(CKRecordZone.ID.self, forKey: "ZoneID")
         else { return nil }

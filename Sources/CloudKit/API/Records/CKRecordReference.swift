@@ -52,7 +52,7 @@ open class CKReference: NSObject, NSCopying, NSSecureCoding, CKRecordValueProtoc
 
     /// Reads a reference; nil when the target is missing or the action unknown.
     public required init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         guard let recordID = coder.object(CKRecord.ID.self, forKey: "RecordID"),
             coder.containsValue(forKey: "ReferenceAction"),
             let rawValue = UInt(exactly: coder.decodeInt64(forKey: "ReferenceAction")),

@@ -115,7 +115,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
 
     /// Reads a share; nil when the archive holds none.
     public required init?(coder aDecoder: NSCoder) {
-        aDecoder.forgive()
+        let aDecoder = aDecoder.checked
         parts = ShareArchive.decode(aDecoder)
         super.init(coder: aDecoder)
         guard recordType == CKRecord.SystemType.share else { return nil }

@@ -85,7 +85,7 @@ open class CKShareMetadata: NSObject, NSCopying, NSSecureCoding, @unchecked Send
 
     /// Reads metadata; nil when the share, its owner or its link are missing.
     public required init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         guard let container = coder.string(forKey: "ContainerID"),
             let share = coder.object(CKShare.self, forKey: "Share"),
             let owner = coder.object(CKUserIdentity.self, forKey: "OwnerIdentity"),

@@ -90,7 +90,7 @@ open class CKShareParticipant: NSObject, NSCopying, NSSecureCoding, @unchecked S
 
     /// Reads a participant; nil without an identity.
     public required init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         guard let identity = coder.object(CKUserIdentity.self, forKey: "UserIdentity") else {
             return nil
         }

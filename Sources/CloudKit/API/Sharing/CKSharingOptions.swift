@@ -100,7 +100,7 @@ open class CKAllowedSharingOptions: NSObject, NSCopying, NSSecureCoding, @unchec
 
     /// Reads options; what is missing is not allowed.
     public required init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         func bits(_ key: String) -> UInt { UInt(clamping: coder.integer(forKey: key) ?? 0) }
         allowedParticipantPermissionOptions = .init(
             rawValue: bits("AllowedParticipantPermissionOptions")

@@ -105,7 +105,7 @@ open class CKNotificationInfo: NSObject, NSCopying, NSSecureCoding, @unchecked S
 
     /// Reads a description; what is missing has its default.
     public required init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         super.init()
         guard let data = coder.bytes(forKey: "swift-cloudkit.notificationInfo") else { return }
         guard let wire = try? JSONDecoder().decode(WireNotificationInfo.self, from: data) else {

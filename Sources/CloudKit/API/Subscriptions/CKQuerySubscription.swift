@@ -95,7 +95,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
     /// Reads a subscription; nil when its name, query or options are missing.
     public required init?(coder aDecoder: NSCoder) {
-        aDecoder.forgive()
+        let aDecoder = aDecoder.checked
         guard let query = aDecoder.object(CKQuery.self, forKey: "Query"),
             let bits = aDecoder.integer(forKey: "QuerySubscriptionOptions"), bits > 0
         else { return nil }

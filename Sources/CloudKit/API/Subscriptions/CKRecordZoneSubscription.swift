@@ -40,7 +40,7 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
 
     /// Reads a subscription; nil when its name or zone is missing.
     public required init?(coder aDecoder: NSCoder) {
-        aDecoder.forgive()
+        let aDecoder = aDecoder.checked
         guard let zone = aDecoder.object(CKRecordZone.ID.self, forKey: "ZoneID") else { return nil }
         self.zone = zone
         super.init(coder: aDecoder)

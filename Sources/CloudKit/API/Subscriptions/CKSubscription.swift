@@ -60,7 +60,7 @@ open class CKSubscription: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
 
     /// Reads a subscription; nil when its name or kind is missing.
     public required init?(coder aDecoder: NSCoder) {
-        aDecoder.forgive()
+        let aDecoder = aDecoder.checked
         guard let identity = aDecoder.string(forKey: "SubscriptionID"), !identity.isEmpty,
             let kind: SubscriptionType = aDecoder.choice(forKey: "SubscriptionType")
         else { return nil }

@@ -51,7 +51,7 @@ open class CKUserIdentity: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
 
     /// Reads an identity; what is missing is not known.
     public required init?(coder aDecoder: NSCoder) {
-        aDecoder.forgive()
+        let aDecoder = aDecoder.checked
         details = Details(
             lookupInfo: aDecoder.object(LookupInfo.self, forKey: "LookupInfo"),
             nameComponents: aDecoder.bytes(forKey: "swift-cloudkit.nameComponents").flatMap {

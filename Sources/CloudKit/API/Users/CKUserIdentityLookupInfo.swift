@@ -82,7 +82,7 @@ open class CKUserIdentityLookupInfo: NSObject, NSCopying, NSSecureCoding, @unche
 
     /// Reads what someone is found by; nil when there is nothing.
     public required init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         if let address = coder.string(forKey: "EmailAddress") {
             key = .email(address)
         } else if let number = coder.string(forKey: "PhoneNumber") {

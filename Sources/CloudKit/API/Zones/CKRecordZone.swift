@@ -81,7 +81,7 @@ open class CKRecordZone: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     /// Reads a zone; nil when its identity is missing.
     public required init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         guard let identity = coder.object(CKRecordZone.ID.self, forKey: "ZoneID") else {
             return nil
         }

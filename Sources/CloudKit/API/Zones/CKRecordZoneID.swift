@@ -68,7 +68,7 @@ open class CKRecordZoneID: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
 
     /// Reads an identity; nil when a part is missing or empty.
     public required init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         guard let zoneName = coder.string(forKey: "ZoneName"), !zoneName.isEmpty,
             let ownerName = coder.string(forKey: "ownerName"), !ownerName.isEmpty
         else { return nil }

@@ -34,7 +34,7 @@ open class CKServerChangeToken: NSObject, NSCopying, NSSecureCoding, @unchecked 
 
     /// Reads a token; nil when there is none.
     public required init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         guard let token = coder.string(forKey: "ChangeTokenData") else { return nil }
         self.token = token
     }

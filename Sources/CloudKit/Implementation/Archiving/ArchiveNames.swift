@@ -35,11 +35,28 @@ enum ArchiveNames {
         "CLLocation": CLLocation.self,
     ]
 
+    /// The classes by the names that archives made here give them, which hold the module's.
+    private static let own = Dictionary(
+        classes.values.map { (NSStringFromClass($0), $0) },
+        uniquingKeysWith: { $1 }
+    )
+
+    /// The class that an archive means, which may have been given another name; nil when it is none
+    /// of the module's.
+    static func type(
+        named name: String,
+        in unarchiver: NSKeyedUnarchiver
+    ) -> (any (NSObject & NSCoding).Type)? {
+        let renamed: AnyClass? =
+            unarchiver.class(forClassName: name) ?? NSKeyedUnarchiver.class(forClassName: name)
+        return own[renamed.map(NSStringFromClass) ?? name]
+    }
+
     /// The classes that may stand in an archive of the module.
     static let readable: [AnyClass] =
         classes.values.map { $0 as AnyClass } + [
-            NSArray.self, NSData.self, NSDate.self, NSDictionary.self, NSNull.self, NSNumber.self,
-            NSSet.self, NSString.self, NSURL.self, NSUUID.self,
+            NSArray.self, NSData.self, NSDate.self, NSDictionary.self, NSNumber.self, NSSet.self,
+            NSString.self, NSURL.self,
         ]
 
     static func register() {

@@ -11,7 +11,7 @@ final class ArchivedValues: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
 
     init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         guard let values = coder.anything(forKey: "RecordValues") as? [String: Any] else {
             return nil
         }
@@ -60,7 +60,7 @@ final class ArchivedAsset: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
 
     init?(coder: NSCoder) {
-        coder.forgive()
+        let coder = coder.checked
         guard let url = coder.object(NSURL.self, forKey: "AssetFileURL") else { return nil }
         asset = CKAsset(fileURL: url as URL)
     }

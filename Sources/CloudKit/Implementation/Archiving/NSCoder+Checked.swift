@@ -1,20 +1,9 @@
 import Foundation
 
-// A keyed unarchiver made by `init(forReadingFrom:)` ends the process on a missing key here, where
-// Apple's records an error. Every read of an archive therefore goes through these.
 extension NSCoder {
-    /// Makes an unarchiver record an error where it would end the process; every `init(coder:)` of
-    /// the module starts with it.
-    ///
-    /// Foundation allows that only before anything was read, and ends the process later; what says
-    /// so is not public. Where it cannot be found the unarchiver is left as it is.
-    func forgive() {
-        guard let unarchiver = self as? NSKeyedUnarchiver,
-            unarchiver.decodingFailurePolicy != .setErrorAndReturn,
-            let flags = Mirror(reflecting: unarchiver).descendant("_flags", "rawValue"),
-            let bits = UInt("\(flags)"), bits & 4 == 0
-        else { return }
-        unarchiver.decodingFailurePolicy = .setErrorAndReturn
+    /// What the module reads an archive with; every `init(coder:)` starts with it.
+    var checked: NSCoder {
+        (self as? NSKeyedUnarchiver).flatMap(ArchiveReader.init) ?? self
     }
 
     /// Reads a string; nil when it is missing or something else.

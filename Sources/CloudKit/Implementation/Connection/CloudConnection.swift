@@ -46,19 +46,18 @@ package final class CloudConnection: Sendable {
     /// The container's name; nil when nothing says where the service is.
     package var containerName: String? { (try? configured.get())?.container }
 
-    /// The client of the service, for requests of some urgency.
+    /// The client of the service, for one call of some urgency.
     func client(_ settings: RequestSettings) throws(CKError) -> WebClient {
         var client = try client
         client.timeout = settings.timeout
         if settings.isPatient { client.repetition = .patient }
-        return client
+        return client.limited(to: settings.callTimeout)
     }
 
     /// The record name of the signed-in user, asked for once; nil when no user is signed in.
     ///
     /// - Throws: Among others, what all requests of an account fail with that cannot be used.
-    func callerName() async throws(CKError) -> String? {
-        let client = try client
+    func callerName(_ client: WebClient) async throws(CKError) -> String? {
         try checkAccount(client)
         if let known = knownCaller(client) { return known }
         return try await askForCaller(client)

@@ -13,14 +13,15 @@ struct ContainerRequests: Sendable {
     /// People and shares are asked for on the public path, as a user.
     private func context() async throws(CKError) -> DatabaseRequests.Context {
         let requests = DatabaseRequests(connection: connection, scope: .public, settings: settings)
-        guard try await connection.callerName() != nil else {
+        let context = try await requests.context()
+        guard context.owners.caller != nil else {
             throw CKError(
                 .notAuthenticated,
                 message: "People and shares need a signed-in user: a web auth token, from "
                     + "CLOUDKIT_WEB_AUTH_TOKEN or given in code"
             )
         }
-        return try await requests.context()
+        return context
     }
 
     // MARK: People

@@ -29,13 +29,18 @@ struct DatabaseRequests: Sendable {
         }
     }
 
+    /// The client for one call.
+    var client: WebClient {
+        get throws(CKError) { try connection.client(settings) }
+    }
+
     /// The identity of the signed-in user's record.
     ///
     /// - Throws: `notAuthenticated` when no user is signed in, or the account may not be used.
     func userRecordID() async throws(CKError) -> CKRecord.ID {
         let name: String?
         do {
-            name = try await connection.callerName()
+            name = try await connection.callerName(client)
         } catch let error where error.code == .managedAccountRestricted {
             throw CKError(.notAuthenticated, message: error.localizedDescription, cause: error)
         }
@@ -47,7 +52,8 @@ struct DatabaseRequests: Sendable {
 
     /// Learns who the caller is, the first time, and gives what a call needs.
     func context() async throws(CKError) -> Context {
-        let caller = try await connection.callerName()
+        let client = try client
+        let caller = try await connection.callerName(client)
         guard caller != nil || scope == .public else {
             throw CKError(
                 .notAuthenticated,
@@ -56,7 +62,7 @@ struct DatabaseRequests: Sendable {
             )
         }
         return Context(
-            client: try connection.client(settings),
+            client: client,
             owners: OwnerMapping(scope: scope, caller: caller),
             database: scope.wire
         )

@@ -25,12 +25,19 @@ struct OperationSettings: Sendable {
         )
     }
 
-    /// What the settings mean for a request.
+    /// What the settings mean for the requests of an operation.
     var requests: RequestSettings {
         RequestSettings(
             timeout: requestTimeout ?? Self.defaultRequestTimeout,
             isPatient: qualityOfService == .utility || qualityOfService == .background
         )
+    }
+
+    /// What the settings mean for the requests of a database's or a container's method.
+    var callRequests: RequestSettings {
+        var requests = requests
+        requests.callTimeout = resourceTimeout
+        return requests
     }
 
     /// Seconds for the whole operation; nil for no limit, which is what urgent operations have.
@@ -57,4 +64,6 @@ struct RequestSettings: Sendable {
     var timeout: TimeInterval = OperationSettings.defaultRequestTimeout
     /// Whether a request that found no server, or a busy one, is repeated instead of failing.
     var isPatient = false
+    /// Seconds for the whole call of a method, nil for no limit; an operation watches over its own.
+    var callTimeout: TimeInterval?
 }

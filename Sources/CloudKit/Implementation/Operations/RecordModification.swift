@@ -71,6 +71,23 @@ struct RecordModification: Sendable {
         }
     }
 
+    /// The records to save, none before its parent, which may otherwise go with a later request.
+    var parentsFirst: [CKRecord] {
+        let records = Dictionary(saving.map { ($0.recordID, $0) }) { $1 }
+        var placed: Set<CKRecord.ID> = []
+        var ordered: [CKRecord] = []
+        for record in saving {
+            var line: [CKRecord] = []
+            var next: CKRecord? = record
+            while let record = next, placed.insert(record.recordID).inserted {
+                line.append(record)
+                next = record.parent.flatMap { records[$0.recordID] }
+            }
+            ordered += line.reversed()
+        }
+        return ordered
+    }
+
     /// The parts of the modification, one for each zone, in the order of first appearance.
     var byZone: [(zoneID: CKRecordZone.ID, part: RecordModification)] {
         (saving.map(\.recordID) + deleting).byZone.map { zoneID, _ in

@@ -53,10 +53,8 @@ struct ZoneModification {
         guard !isAtomic || saveResults.isEmpty else {
             return fail(Self.companionFailed)
         }
-        let deletions = modification.deleting.map {
-            RecordOperation(.forceDelete, WireRecord(recordName: $0.recordName))
-        }
-        try await send(operations + deletions, records)
+        let requestCount = try await send(operations, records, deleting: modification.deleting)
+        if requestCount > 1, !isAtomic { try await deleteAgain() }
         try await addServerRecords()
     }
 
@@ -102,7 +100,7 @@ struct ZoneModification {
     ) -> (records: [CKRecord], operations: [RecordOperation]) {
         var records: [CKRecord] = []
         var operations: [RecordOperation] = []
-        for record in modification.saving where saveResults[record.recordID] == nil {
+        for record in modification.parentsFirst where saveResults[record.recordID] == nil {
             do {
                 if let failure = uploads.failures[record.recordID] { throw failure }
                 var operation = try context.records.operation(
@@ -146,29 +144,54 @@ struct ZoneModification {
         )
     }
 
+    /// Sends the operations that save records, and what deletes others; gives the number of requests.
+    @discardableResult
     private mutating func send(
         _ operations: [RecordOperation],
-        _ records: [CKRecord]
-    ) async throws(CKError) {
+        _ records: [CKRecord],
+        deleting recordIDs: [CKRecord.ID]
+    ) async throws(CKError) -> Int {
+        let deletions = recordIDs.map {
+            RecordOperation(.forceDelete, WireRecord(recordName: $0.recordName))
+        }
+        var requestCount = 0
         var answers: [ItemResult<WireRecord>] = []
         var failure: CKError?
         do {
             // The answer need not repeat what was sent.
             try await context.client.modify(
-                operations,
+                operations + deletions,
                 zoneID: context.owners.wire(zoneID),
                 atomic: isAtomic,
                 desiredKeys: [],
                 in: context.database
-            ) { answers += $0 }
+            ) {
+                answers += $0
+                requestCount += 1
+            }
         } catch {
             failure = CKError(error)
         }
         for (record, answer) in zip(records, answers) { take(answer, for: record) }
-        for (recordID, answer) in zip(modification.deleting, answers.dropFirst(records.count)) {
+        for (recordID, answer) in zip(recordIDs, answers.dropFirst(records.count)) {
             take(answer, for: recordID)
         }
         if let failure { throw failure }
+        return requestCount
+    }
+
+    /// Deletes what was kept by records below it that went with a later request.
+    private mutating func deleteAgain() async throws(CKError) {
+        var kept = modification.deleting
+        while true {
+            let stillKept = kept.filter {
+                guard case .failure(let error as CKError) = deleteResults[$0] else { return false }
+                return error.code == .referenceViolation
+            }
+            guard !stillKept.isEmpty, stillKept.count < kept.count else { return }
+            kept = stillKept
+            try await send([], [], deleting: kept)
+        }
     }
 
     private mutating func take(_ answer: ItemResult<WireRecord>, for record: CKRecord) {

@@ -42,7 +42,7 @@ package struct DatabaseSyncService: SyncEngineService {
     private func check(_ user: String) async throws(CKError) {
         let name: String?
         do {
-            name = try await requests.connection.callerName()
+            name = try await requests.connection.callerName(requests.client)
         } catch let error where error.code == .managedAccountRestricted {
             // No item was refused: what is pending waits, until the engine has learnt of it too.
             throw CKError(
@@ -66,7 +66,7 @@ package struct DatabaseSyncService: SyncEngineService {
                         + "keeps no changes"
                 )
             }
-            return .user(try await requests.connection.callerName())
+            return .user(try await requests.connection.callerName(requests.client))
         case .subscribe(let subscriptionID): return try await subscribe(subscriptionID)
         case .databaseChanges(let token):
             let page = try await requests.databaseChanges(since: token, limit: nil)
