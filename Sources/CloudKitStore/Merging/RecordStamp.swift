@@ -22,6 +22,7 @@ struct RecordStamp: Hashable {
         let devices = parts[0].split(separator: UInt8(ascii: ","))
             .compactMap { $0.pair(at: UInt8(ascii: "=")) }
             .map { (name: $0.text, version: $1.text) }
+        times.reserveCapacity(text.utf8.count { $0 == UInt8(ascii: ",") } + parts.count)
         for (name, version) in devices { versions[name] = Int64(version, radix: 36) }
         for part in parts.dropFirst() {
             guard let (key, fields) = part.pair(at: UInt8(ascii: "=")),

@@ -224,6 +224,6 @@ struct Acknowledgements {
 extension KnownRecord {
     /// Whether the save of some fields was made from an entry as it is, and says all that it does.
     fileprivate func wentWhole(_ entry: OutboxEntry, with fields: [String: StoreValue]) -> Bool {
-        entry.version == sentEntry && entry.changed.keys.allSatisfy { fields[$0] != nil }
+        entry.version == sentEntry && entry.changed.keys.allSatisfy(fields.keys.contains)
     }
 }

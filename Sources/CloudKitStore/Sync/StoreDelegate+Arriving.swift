@@ -59,7 +59,11 @@ extension StoreDelegate {
 
     /// Writes what arrived in parts; the next one is read while one is written.
     private func write(_ arrivals: Arrivals) async throws {
-        let engine = try arrivals.engine.map { try JSONEncoder().encode($0) }
+        let engine = try arrivals.engine.map(Self.data)
+        // After each batch that it sends the engine says how far it is, often as it was.
+        guard !arrivals.records.isEmpty || state.withLock({ $0.engine != engine }) else {
+            return
+        }
         var written = 0
         let records = ordered(arrivals.records)
         var part = part(of: records[...])
@@ -68,9 +72,19 @@ extension StoreDelegate {
             let rest = records[written...]
             async let next = self.part(of: rest)
             let duration = try await write(part, arrivals.zone, rest.isEmpty ? engine : nil)
-            state.withLock { $0.arrivals.adapt(to: duration, of: part.count) }
+            state.withLock {
+                $0.arrivals.adapt(to: duration, of: part.count)
+                if rest.isEmpty, let engine { $0.engine = engine }
+            }
             part = await next
         } while !part.isEmpty
+    }
+
+    /// The engine's state as bytes, the same for the same state.
+    private static func data(_ engine: CKSyncEngine.State.Serialization) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return try encoder.encode(engine)
     }
 
     /// Records in the order of their rows: parents first, then by name, as the indexes have them.

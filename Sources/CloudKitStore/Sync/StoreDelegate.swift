@@ -33,6 +33,8 @@ final class StoreDelegate: CKSyncEngineDelegate {
         var progress: SyncProgress?
         /// What came and is not written yet.
         var arrivals = Arrivals()
+        /// The engine's state that was written last.
+        var engine: Data?
     }
 
     /// What a fetch of a zone found out about itself.

@@ -15,18 +15,21 @@ struct OutboxEntry {
     /// Why the entry was set aside.
     var problem: String?
 
+    private static let columns = "tbl, key, deleted, changed, version, since, problem"
+
+    /// A row of the columns above.
     private init(_ row: Row) throws {
-        key = RowKey(table: row["tbl"], text: row["key"])
-        isDeleted = row["deleted"]
-        changed = try JSONText.times(row["changed"])
-        version = row["version"]
-        since = row["since"]
-        problem = row["problem"]
+        key = RowKey(table: row[0], text: row[1])
+        isDeleted = row[2]
+        changed = try JSONText.times(row[3])
+        version = row[4]
+        since = row[5]
+        problem = row[6]
     }
 
     static func fetch(_ database: Database, _ key: RowKey) throws -> OutboxEntry? {
         let statement = try database.cachedStatement(
-            sql: "SELECT * FROM cloudkit_outbox WHERE tbl = ? AND key = ?"
+            sql: "SELECT \(columns) FROM cloudkit_outbox WHERE tbl = ? AND key = ?"
         )
         return try Row.fetchOne(statement, arguments: [key.table, key.text]).map(OutboxEntry.init)
     }
@@ -39,7 +42,9 @@ struct OutboxEntry {
     ) throws -> [OutboxEntry] {
         try Row.fetchAll(
             database,
-            sql: "SELECT * FROM cloudkit_outbox WHERE \(condition) ORDER BY version LIMIT ?",
+            sql: """
+                SELECT \(columns) FROM cloudkit_outbox WHERE \(condition) ORDER BY version LIMIT ?
+                """,
             arguments: [limit]
         ).map(OutboxEntry.init)
     }
@@ -55,8 +60,7 @@ struct OutboxEntry {
         encoder.outputFormatting = .sortedKeys
         try database.run(
             """
-            INSERT OR REPLACE INTO cloudkit_outbox
-                (tbl, key, deleted, changed, version, since, problem)
+            INSERT OR REPLACE INTO cloudkit_outbox (\(Self.columns))
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             [

@@ -31,8 +31,9 @@ enum FieldCoding {
 
     static func fields(_ data: Data) throws -> [String: StoreValue] {
         var reader = Reader(bytes: Array(data))
-        var fields: [String: StoreValue] = [:]
-        for _ in 0..<(try reader.count()) {
+        let count = try reader.count()
+        var fields = [String: StoreValue](minimumCapacity: count)
+        for _ in 0..<count {
             let name = try reader.text()
             fields[name] = try reader.value()
         }
