@@ -32,7 +32,7 @@ extension ChangeApplier {
         _ entry: inout OutboxEntry?
     ) throws {
         if mapping.defect != .keepsOldBase {
-            known.base = base(of: known, try known.baseFields(), with: sent)
+            known.base = try base(of: known, with: sent)
         }
         if var pending = entry, !pending.isDeleted,
             pending.version == known.sentEntry || mapping.defect == .acknowledgesTooMuch
@@ -53,15 +53,13 @@ extension ChangeApplier {
     }
 
     /// The fields of a record as the server has them once it accepted what was sent.
-    func base(
-        of known: KnownRecord,
-        _ base: [String: StoreValue],
-        with sent: [String: StoreValue]
-    ) -> Data {
+    func base(of known: KnownRecord, with sent: [String: StoreValue]) throws -> Data {
+        guard known.system == nil, let table = catalog[known.key?.table ?? ""] else {
+            return try FieldCoding.data(known.base, setting: sent)
+        }
         // A record that is new on the server has what was sent, whatever was known of one of before;
         // fields of no column went along.
-        let table = known.system == nil ? catalog[known.key?.table ?? ""] : nil
-        let kept = table.map { table in base.filter { table.byField[$0.key] == nil } } ?? base
+        let kept = try known.baseFields { table.byField[$0] == nil }
         return FieldCoding.data(kept.merging(sent) { _, sent in sent })
     }
 

@@ -108,7 +108,7 @@ extension StoreDelegate {
             var answers = Answers()
             for record in records {
                 switch results.saveResults[record.recordID] {
-                case .success(let record): answers.saved.append(record)
+                case .success(let record): answers.saved.append(SavedRecord(record))
                 case .failure(let error as CKError):
                     answers.unsaved.append((record.recordID, error))
                 case .failure(let error): throw error

@@ -83,11 +83,15 @@ struct KnownRecord: Sendable {
     /// or none.
     var isUnread: Bool { system != nil && tag == nil }
 
-    /// The fields as the server had them last.
-    func baseFields() throws -> [String: StoreValue] { try FieldCoding.fields(base) }
+    /// The fields as the server had them last, or those of them that are asked for.
+    func baseFields(
+        where isWanted: (String) -> Bool = { _ in true }
+    ) throws -> [String: StoreValue] {
+        try FieldCoding.fields(base, where: isWanted)
+    }
 
     /// The fields of a save that has not been answered.
-    func sentFields() throws -> [String: StoreValue]? { try sent.map(FieldCoding.fields) }
+    func sentFields() throws -> [String: StoreValue]? { try sent.map { try FieldCoding.fields($0) } }
 
     /// The references that the record has and its row shows without, because what they refer to has
     /// not come.

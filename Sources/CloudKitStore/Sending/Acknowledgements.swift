@@ -77,7 +77,7 @@ struct Acknowledgements {
             sent.known.wentWhole(entry, with: sent.fields)
         else { return false }
         var known = sent.known
-        known.base = applier.base(of: known, sent.base, with: sent.fields)
+        known.base = try applier.base(of: known, with: sent.fields)
         guard try save(&known, record, after: sent.known) else { return false }
         try entry.clear(database)
         try locate(record, key)

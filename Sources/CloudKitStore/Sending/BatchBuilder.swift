@@ -61,6 +61,9 @@ struct BatchBuilder {
     /// - Throws: An error of the database.
     mutating func next(limit: Int, except attempted: Set<Int64>) throws -> OutgoingBatch {
         self.limit = limit
+        visits.reserveCapacity(limit)
+        batch.entries.reserveCapacity(limit)
+        batch.sent.reserveCapacity(limit)
         var deletions: [OutboxEntry] = []
         var last: Int64 = 0
         let condition = " AND \(isIncluded)"
@@ -232,7 +235,10 @@ struct BatchBuilder {
         }
         let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
         if place != nil { try linkChildren(of: row, table) }
-        let base = try known.baseFields()
+        // Of a record that the server has, a change stands against its field and the stamp alone.
+        let base = try known.baseFields {
+            isNew || entry.changed[$0] != nil || $0 == RecordStamp.field
+        }
         if let sent, let version = known.sentVersion {
             // What was sent and never answered goes again as it was, so that it counts once.
             return try add(known, entry, sent, version, base, fields, row, table)
@@ -266,7 +272,7 @@ struct BatchBuilder {
             try known.save(database)
         }
         try add(known, entry, changes, version, base, fields, row, table)
-        batch.sent[name] = SentRecord(known: known, base: base, fields: changes)
+        batch.sent[name] = SentRecord(known: known, fields: changes)
     }
 
     /// Whether a mistake that a test put in keeps a change from being sent.

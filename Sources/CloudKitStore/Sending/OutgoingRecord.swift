@@ -25,8 +25,6 @@ struct OutgoingBatch {
 /// A record as it was when it went, so that the answer need not read it again.
 struct SentRecord: Sendable {
     var known: KnownRecord
-    /// The fields as the server had them before.
-    var base: [String: StoreValue]
     /// The fields that went.
     var fields: [String: StoreValue]
 }

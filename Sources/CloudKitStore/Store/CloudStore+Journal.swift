@@ -31,7 +31,7 @@ extension CloudStore {
                     rule: row["rule"],
                     side: JournalEntry.Side(rawValue: row["side"]) ?? .local,
                     lost: try FieldCoding.fields(row["lost"]),
-                    kept: try (row["kept"] as Data?).map(FieldCoding.fields)
+                    kept: try (row["kept"] as Data?).map { try FieldCoding.fields($0) }
                 )
             }
         }

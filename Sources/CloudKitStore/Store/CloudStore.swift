@@ -180,7 +180,10 @@ public final class CloudStore: Sendable {
         _ = try? await publicSync?.value
         for engine in engines { await engine?.cancelOperations() }
         // What the file says against it will be fetched again.
-        for delegate in delegates { try? await delegate?.finishArrivals() }
+        for delegate in delegates {
+            try? await delegate?.finishArrivals()
+            try? await delegate?.finishAnswers()
+        }
         election.resign()
     }
 

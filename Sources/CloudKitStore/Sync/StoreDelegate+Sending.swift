@@ -44,19 +44,21 @@ extension StoreDelegate {
         let (zone, outgoing) = try await build()
         guard !outgoing.isEmpty else { return nil }
         state.withLock { state in
-            state.zone = zone
             state.attempted.formUnion(outgoing.entries.values.map(\.version))
-            state.entries = outgoing.entries
-            state.sent = outgoing.sent
-            state.files = outgoing.saves.flatMap(\.files)
+            state.underWay = UnderWay(zone, outgoing)
         }
         return (outgoing, try await current(outgoing, database))
     }
 
-    /// The next batch, of the first zone that has one.
+    /// The next batch, of the first zone that has one; answers that wait are written with it.
     private func build() async throws -> (zone: String, batch: OutgoingBatch) {
-        let (attempted, limit) = state.withLock { ($0.attempted, $0.batchLimit) }
-        return try await file.writeDurably { [file, folder, scope] database in
+        let (attempted, limit, waiting) = state.withLock {
+            ($0.attempted, $0.batchLimit, exchange(&$0.waiting, with: nil))
+        }
+        let (zone, batch, result) = try await file.writeDurably { [file, folder, scope] database in
+            let result = try waiting.map { answers in
+                try ControlTables.applying(database) { try answers.write(database, file.mapping) }
+            }
             let zones =
                 switch scope {
                 case .own: [""]
@@ -69,10 +71,12 @@ extension StoreDelegate {
                 if file.mapping.defect == .clearsWhenSending {
                     for entry in batch.entries.values { try entry.clear(database) }
                 }
-                if !batch.isEmpty { return (zone, batch) }
+                if !batch.isEmpty { return (zone, batch, result) }
             }
-            return ("", OutgoingBatch())
+            return ("", OutgoingBatch(), result)
         }
+        if let waiting, let result { wrote(waiting, result) }
+        return (zone, batch)
     }
 
     /// Whether anything may be sent now.
@@ -91,7 +95,7 @@ extension StoreDelegate {
         _ database: CKDatabase
     ) async throws -> [CKRecord.ID] {
         guard !outgoing.deletions.isEmpty else { return [] }
-        let zoneID = file.id(state.withLock { $0.zone })
+        let zoneID = file.id(state.withLock { $0.underWay.zone })
         let ids = outgoing.deletions.map { CKRecord.ID(recordName: $0.name, zoneID: zoneID) }
         if file.mapping.defect == .deletesBlindly { return ids }
         let found = try await database.records(for: ids, desiredKeys: [])
@@ -111,87 +115,5 @@ extension StoreDelegate {
             }
         }
         return deletions
-    }
-
-    // MARK: Answers
-
-    func sent(
-        _ event: CKSyncEngine.Event.SentRecordZoneChanges,
-        _ engine: CKSyncEngine
-    ) async throws {
-        let wasUnanswered = state.withLock { $0.unanswered } != nil
-        let (zone, result) = try await take(
-            Answers(
-                saved: event.savedRecords,
-                deleted: event.deletedRecordIDs,
-                unsaved: event.failedRecordSaves.map { ($0.record.recordID, $0.error) },
-                undeleted: event.failedRecordDeletes
-            )
-        )
-        if wasUnanswered { engine.state.hasPendingUntrackedChanges = true }
-        if result.needsZone {
-            try await zoneDeleted(zone, result.userDeletedZone ? .purged : nil, engine)
-        }
-    }
-
-    /// What the server said of a batch.
-    struct Answers: Sendable {
-        var saved: [CKRecord] = []
-        var deleted: [CKRecord.ID] = []
-        var unsaved: [(CKRecord.ID, CKError)] = []
-        var undeleted: [CKRecord.ID: CKError] = [:]
-    }
-
-    /// Takes in the answers to the batch under way.
-    func take(
-        _ event: Answers
-    ) async throws -> (zone: String, result: Acknowledgements.Result) {
-        let (zone, entries, sent, files) = state.withLock { state in
-            (state.zone, state.entries, exchange(&state.sent, with: [:]), state.files)
-        }
-        let saved = event.saved.map(SavedRecord.init)
-        let count = entries.count
-        let result = try await file.apply { database, mapping in
-            var answers = try Acknowledgements(database, mapping, zone: zone)
-            try answers.accept(saved, entries, sent)
-            try answers.adjustClock()
-            for id in event.deleted {
-                try answers.acceptDeletion(id.recordName, entries[id.recordName])
-            }
-            for (id, error) in event.unsaved {
-                let name = id.recordName
-                try answers.refuse(name, error, entries[name], batchCount: count)
-            }
-            for (id, error) in event.undeleted.sorted(by: {
-                $0.key.recordName < $1.key.recordName
-            }) {
-                let name = id.recordName
-                guard error.code != .unknownItem else {
-                    try answers.acceptDeletion(name, entries[name])
-                    continue
-                }
-                try answers.refuse(name, error, entries[name], batchCount: count)
-            }
-            return answers.result
-        }
-        for file in files { try? FileManager.default.removeItem(at: file) }
-        took(result.changes)
-        state.withLock { state in
-            state.summary.saved += event.saved.count
-            state.summary.deleted += event.deleted.count
-            state.isOverQuota = result.isOverQuota
-            // What nobody answered is tried again, as the engine does with its own list.
-            let errors = event.unsaved.map(\.1) + event.undeleted.values
-            state.unanswered = errors.first(where: Acknowledgements.isUnanswered)
-            if result.needsFetch { state.needsFetch = true }
-            if result.wasTooLarge { state.batchLimit = max(1, count / 2) }
-        }
-        progressed(by: event.saved.count + event.deleted.count)
-        for reason in result.setAside { configuration.onEvent(.setAside(reason: reason)) }
-        for key in result.takenBack {
-            configuration.onEvent(.takenBack(table: key.table, key: key.text))
-        }
-        if result.isOverQuota { configuration.onEvent(.quotaExceeded) }
-        return (zone, result)
     }
 }

@@ -11,12 +11,10 @@ final class StoreDelegate: CKSyncEngineDelegate {
     struct State: Sendable {
         /// The versions that were sent in this round.
         var attempted: Set<Int64> = []
-        /// The zone and the entries of the batch under way, and its files.
-        var zone = ""
-        var entries: [String: OutboxEntry] = [:]
-        /// The records of the batch as they went.
-        var sent: [String: SentRecord] = [:]
-        var files: [URL] = []
+        /// The batch that was handed out last.
+        var underWay = UnderWay()
+        /// What was answered and the file does not have yet.
+        var waiting: Answers?
         var batchLimit: Int
         var isOverQuota = false
         /// Whether a record that was to be deleted has changed on the server.
@@ -111,8 +109,12 @@ final class StoreDelegate: CKSyncEngineDelegate {
     }
 
     private func handle(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) async throws {
+        // The engine's state says nothing of single records.
+        if case .stateUpdate(let event) = event {
+            return try await arrived(event.stateSerialization)
+        }
+        try await finishAnswers()
         switch event {
-        case .stateUpdate(let event): return try await arrived(event.stateSerialization)
         case .fetchedRecordZoneChanges(let event): return try await fetched(event)
         default: try await finishArrivals()
         }

@@ -29,15 +29,53 @@ enum FieldCoding {
         return Data(bytes)
     }
 
-    static func fields(_ data: Data) throws -> [String: StoreValue] {
+    /// The fields, or those of them that are asked for.
+    static func fields(
+        _ data: Data,
+        where isWanted: (String) -> Bool = { _ in true }
+    ) throws -> [String: StoreValue] {
         var reader = Reader(bytes: Array(data))
         let count = try reader.count()
         var fields = [String: StoreValue](minimumCapacity: count)
         for _ in 0..<count {
             let name = try reader.text()
-            fields[name] = try reader.value()
+            if isWanted(name) {
+                fields[name] = try reader.value()
+            } else {
+                try reader.skipValue()
+            }
         }
         return fields
+    }
+
+    /// The bytes of fields after some were set; the others are copied as they are.
+    static func data(_ data: Data, setting changes: [String: StoreValue]) throws -> Data {
+        var reader = Reader(bytes: Array(data))
+        var changed = changes.sorted { $0.key < $1.key }[...]
+        var count = 0
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(data.count + 128)
+        func appendChanged(while precedes: (String) -> Bool) {
+            while let (name, value) = changed.first, precedes(name) {
+                append(name, to: &bytes)
+                append(value, to: &bytes)
+                count += 1
+                changed.removeFirst()
+            }
+        }
+        for _ in 0..<(try reader.count()) {
+            let start = reader.place
+            let name = try reader.text()
+            try reader.skipValue()
+            appendChanged { $0 < name }
+            guard changed.first?.key != name else { continue }
+            bytes += reader.bytes[start..<reader.place]
+            count += 1
+        }
+        appendChanged { _ in true }
+        var number: [UInt8] = []
+        append(UInt64(count), to: &number)
+        return Data(number + bytes)
     }
 
     // MARK: Writing
@@ -108,7 +146,7 @@ enum FieldCoding {
         private static let depthLimit = 4
 
         let bytes: [UInt8]
-        private var place = 0
+        private(set) var place = 0
 
         init(bytes: [UInt8]) {
             self.bytes = bytes
@@ -160,8 +198,27 @@ enum FieldCoding {
             return Double(bitPattern: pattern)
         }
 
-        mutating func value(depth: Int = 0) throws -> StoreValue {
+        /// Passes over a value.
+        mutating func skipValue(depth: Int = 0) throws {
             switch try byte() {
+            case Tag.null: break
+            case Tag.integer, Tag.date: _ = try unsigned()
+            case Tag.real: _ = try double()
+            case Tag.text, Tag.bytes, Tag.reference: _ = try slice()
+            case Tag.location, Tag.asset: _ = try value(of: bytes[place - 1], depth: depth)
+            case Tag.list:
+                guard depth < Self.depthLimit else { throw Unreadable() }
+                for _ in 0..<(try count()) { try skipValue(depth: depth + 1) }
+            default: throw Unreadable()
+            }
+        }
+
+        mutating func value(depth: Int = 0) throws -> StoreValue {
+            try value(of: try byte(), depth: depth)
+        }
+
+        private mutating func value(of tag: UInt8, depth: Int) throws -> StoreValue {
+            switch tag {
             case Tag.null: return .null
             case Tag.integer: return .integer(try signed())
             case Tag.real: return .real(try double())
