@@ -91,7 +91,9 @@ struct KnownRecord: Sendable {
     }
 
     /// The fields of a save that has not been answered.
-    func sentFields() throws -> [String: StoreValue]? { try sent.map { try FieldCoding.fields($0) } }
+    func sentFields() throws -> [String: StoreValue]? {
+        try sent.map { try FieldCoding.fields($0) }
+    }
 
     /// The references that the record has and its row shows without, because what they refer to has
     /// not come.
