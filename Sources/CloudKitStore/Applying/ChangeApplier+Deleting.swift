@@ -14,6 +14,7 @@ extension ChangeApplier {
                 (catalog.rank($1.key?.table ?? ""), $1.name)
                     < (catalog.rank($0.key?.table ?? ""), $0.name)
             }
+        try replace(records)
         for record in records { try delete(record) }
     }
 
@@ -91,7 +92,7 @@ extension ChangeApplier {
 
     /// Removes a row; what the schema deletes or clears with it is this device's own edit, because
     /// nobody else may know of those rows.
-    private mutating func remove(_ key: RowKey, _ table: TableSchema, _ row: Row) throws {
+    mutating func remove(_ key: RowKey, _ table: TableSchema, _ row: Row) throws {
         let children = catalog.foreignKeys(to: table.name)
         if !zone.isEmpty { try letGoBelow(row, table) }
         // Rows below one that is read-only go with their own records.

@@ -112,13 +112,23 @@ extension ChangeApplier {
         guard mapping.defect != .failsOnMissingParents else {
             throw UnmappableValue(candidate.table.columns[0], found: "no parent")
         }
-        var known = candidate.known
+        var known = try postponed(candidate)
         known.waiting = name
         try known.save(database)
     }
 
+    /// The record of a row that cannot be written now; what the server cleared is cleared when it can.
+    private func postponed(_ candidate: Candidate) throws -> KnownRecord {
+        var known = candidate.known
+        guard candidate.existing != nil else { return known }
+        let base = try known.baseFields()
+        let cleared = candidate.fields.filter { $0.value.isNull && base[$0.key] == nil }
+        if !cleared.isEmpty { known.base = FieldCoding.data(base.merging(cleared) { $1 }) }
+        return known
+    }
+
     /// The record name of a row that a candidate needs and that is neither here nor in the batch.
-    private func missingParent(of candidate: Candidate, _ batch: Set<String>) throws -> String? {
+    func missingParent(of candidate: Candidate, _ batch: Set<String>) throws -> String? {
         for foreignKey in candidate.table.foreignKeys {
             guard let parent = catalog[foreignKey.parent],
                 let values = try values(of: foreignKey, candidate)
@@ -199,6 +209,7 @@ extension ChangeApplier {
                     + "stands in its way"
             }
         }
+        if known.problem != nil { known.base = try postponed(candidate).base }
         try known.save(database)
         return known.problem == nil
     }

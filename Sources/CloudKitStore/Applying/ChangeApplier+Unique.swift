@@ -8,19 +8,20 @@ extension ChangeApplier {
     ///
     /// Every device decides alike: the record that the server had first stays. The other goes into
     /// the journal and is deleted everywhere, and what refers to it refers to the winner from then
-    /// on. A row that the server never had always gives way.
+    /// on. A row that the server never had, or has no more, always gives way.
     ///
     /// - Returns: Whether the new row can be written now; nil when it lost and is gone.
     mutating func decideUniqueness(_ candidate: Candidate) throws -> Bool? {
         guard candidate.existing == nil else { return false }
         let rivals = try rivals(of: candidate)
-        guard !rivals.isEmpty else { return false }
+        // The deletion of what stands in the way may be yet to come.
+        guard !rivals.isEmpty, !defersUniqueness else { return false }
         let ours = try order(of: candidate.known)
         for (key, row) in rivals {
             guard try Place.fetch(database, key)?.writes != false else { return false }
             let record = try KnownRecord.fetch(database, name: key.recordName(candidate.table))
             let theirs = try order(of: record)
-            if ours < theirs {
+            if ours < theirs, mapping.defect != .staysByArrival {
                 try giveWay(key, row, to: candidate)
             } else {
                 try giveUp(candidate, to: key)
@@ -30,9 +31,32 @@ extension ChangeApplier {
         return true
     }
 
+    /// Puts rows into the places of those that are deleted now, whose UNIQUE values they waited for:
+    /// what refers to those refers to them from then on.
+    mutating func replace(_ records: [KnownRecord]) throws {
+        let waiting = try KnownRecord.fetchAll(
+            database,
+            where: "problem IS NOT NULL AND tbl IS NOT NULL"
+        )
+        guard !waiting.isEmpty else { return }
+        try deferForeignKeys()
+        for record in records {
+            guard let key = record.key, let table = catalog[key.table] else { continue }
+            for known in waiting where known.key?.table == key.table {
+                guard let row = try rows.row(key, table),
+                    let candidate = try candidate(known.name), candidate.existing == nil,
+                    try missingParent(of: candidate, []) == nil,
+                    try rivals(of: candidate).map(\.key) == [key]
+                else { continue }
+                try giveWay(key, row, to: candidate)
+                try place([candidate])
+            }
+        }
+    }
+
     /// When the server had a record first, and its name where two came at once.
     private func order(of known: KnownRecord?) throws -> Order {
-        guard let known, let record = known.system.flatMap(RecordArchive.record) else {
+        guard let known, !known.goes, let record = known.system.flatMap(RecordArchive.record) else {
             return Order(date: .distantFuture, name: known?.name ?? "")
         }
         return Order(date: record.creationDate ?? .distantPast, name: known.name)
@@ -102,7 +126,9 @@ extension ChangeApplier {
             side: .local,
             rule: "unique"
         )
-        try journal.add([lost], key, kept: winner.fields, at: clock.edit(entry?.version ?? 0))
+        if mapping.defect != .forgetsDisplaced {
+            try journal.add([lost], key, kept: winner.fields, at: clock.edit(entry?.version ?? 0))
+        }
         try redirect(from: row, to: winner.key, table)
         // The deletion is this device's own edit, for the server to hear of.
         try database.execute(sql: "UPDATE cloudkit_control SET applying = 0")
@@ -117,7 +143,9 @@ extension ChangeApplier {
         let lost = MergePlan.Overruled(fields: candidate.fields, side: .remote, rule: "unique")
         let kept = try rows.row(winner, candidate.table)
             .map { try mapping.fields($0, candidate.table) }
-        try journal.add([lost], candidate.key, kept: kept, at: clock.edit(0))
+        if mapping.defect != .forgetsDisplaced {
+            try journal.add([lost], candidate.key, kept: kept, at: clock.edit(0))
+        }
         var known = candidate.known
         known.waiting = nil
         known.problem = nil
@@ -129,7 +157,9 @@ extension ChangeApplier {
 
     /// Lets what refers to one row refer to another, as this device's own edit.
     private func redirect(from row: Row, to winner: RowKey, _ table: TableSchema) throws {
-        guard let values = winner.values(table) else { return }
+        guard mapping.defect != .leavesReferences, let values = winner.values(table) else {
+            return
+        }
         let target = Dictionary(uniqueKeysWithValues: zip(table.keyColumns.map(\.name), values))
         try database.execute(sql: "UPDATE cloudkit_control SET applying = 0")
         defer { try? database.execute(sql: "UPDATE cloudkit_control SET applying = 1") }

@@ -54,6 +54,8 @@ struct ChangeApplier {
     private(set) var changes: [RowChange] = []
     /// The records whose rows gave way to others with the same UNIQUE values.
     var displaced: Set<String> = []
+    /// Whether rows wait that have UNIQUE values of others, until the fetch has brought everything.
+    var defersUniqueness = false
     /// Whether a record came again as it was, which only a fetch from the beginning does.
     private(set) var sawKnownRecord = false
     private var defersForeignKeys = false

@@ -81,7 +81,7 @@ extension ChangeApplier {
 
     /// Does with the rows that wait for a deleted one what the schema would have done: the server
     /// keeps a record for as long as others are linked to it.
-    func removeBelow(_ name: String) throws {
+    mutating func removeBelow(_ name: String) throws {
         for known in try KnownRecord.fetchAll(
             database,
             where: "waiting = ?",
@@ -90,6 +90,14 @@ extension ChangeApplier {
             guard let key = known.key, let table = catalog[key.table] else { continue }
             let cascades = table.foreignKeys.contains {
                 $0.columns == [table.parentColumn?.name] && $0.deletion == .cascade
+            }
+            if cascades {
+                // Somebody edited it, or else it would have been deleted with the row above it.
+                let fields = try known.baseFields().filter { table.byField[$0.key] != nil }
+                let lost = MergePlan.Overruled(fields: fields, side: .remote, rule: "cascade")
+                try journal.add([lost], key, kept: nil, at: clock.edit(0))
+                // It may show without what is above it.
+                if let row = try rows.row(key, table) { try remove(key, table, row) }
             }
             let now = try StoreClock.tick(database)
             try OutboxEntry(key: key, isDeleted: cascades, changed: [:], version: now)
@@ -103,14 +111,17 @@ extension ChangeApplier {
     ///
     /// Edits that were not sent are in the journal.
     mutating func leaveZone() throws {
+        guard mapping.defect != .keepsLostRows else { return }
         let keys = try Row.fetchAll(
             database,
             sql: "SELECT tbl, key FROM cloudkit_place WHERE zone = ?",
             arguments: [zone]
-        ).map { RowKey(table: $0["tbl"], text: $0["key"]) }
-        for key in keys.sorted(by: {
+        ).map { RowKey(table: $0["tbl"], text: $0["key"]) }.sorted {
             (catalog.rank($1.table), $1.text) < (catalog.rank($0.table), $0.text)
-        }) { try letGo(key) }
+        }
+        // Rows may take others of their own table with them.
+        for key in keys { try keepEdits(of: key) }
+        for key in keys { try letGo(key) }
         for table in ["cloudkit_record", "cloudkit_share", "cloudkit_zone"] {
             try database.execute(sql: "DELETE FROM \(table) WHERE zone = ?", arguments: [zone])
         }
@@ -137,19 +148,8 @@ extension ChangeApplier {
     /// Lets go of one row that is out of reach.
     mutating func letGo(_ key: RowKey) throws {
         guard let table = catalog[key.table] else { return }
-        let existing = try rows.row(key, table)
-        if let entry = try OutboxEntry.fetch(database, key) {
-            if let existing, !entry.isDeleted {
-                let fields = try mapping.fields(existing, table)
-                    .filter { entry.changed[$0.key] != nil }
-                if !fields.isEmpty {
-                    let lost = MergePlan.Overruled(fields: fields, side: .local, rule: "access")
-                    try journal.add([lost], key, kept: nil, at: clock.edit(entry.version))
-                }
-            }
-            try entry.clear(database)
-        }
-        if existing != nil {
+        try keepEdits(of: key)
+        if try rows.row(key, table) != nil {
             try deferForeignKeys()
             try rows.delete(key, table)
             note(.deleted, key)
@@ -162,12 +162,35 @@ extension ChangeApplier {
         try Place.remove(database, key)
     }
 
+    /// Puts what waits to be sent of a row that is out of reach into the journal instead.
+    private func keepEdits(of key: RowKey) throws {
+        guard let table = catalog[key.table], let entry = try OutboxEntry.fetch(database, key)
+        else {
+            return
+        }
+        if !entry.isDeleted, let row = try rows.row(key, table) {
+            let fields = try mapping.fields(row, table).filter { entry.changed[$0.key] != nil }
+            if !fields.isEmpty {
+                let lost = MergePlan.Overruled(fields: fields, side: .local, rule: "access")
+                try journal.add([lost], key, kept: nil, at: clock.edit(entry.version))
+            }
+        }
+        try entry.clear(database)
+    }
+
     /// Takes back an edit that the user may not make: it goes into the journal, and the row is as
     /// the server has it.
-    mutating func takeBack(_ known: KnownRecord, _ entry: OutboxEntry) throws {
+    mutating func takeBack(
+        _ known: KnownRecord,
+        _ entry: OutboxEntry,
+        depth: Int = 0
+    ) throws {
         let key = entry.key
         guard let table = catalog[key.table] else { return }
-        guard known.system != nil else { return try letGo(key) }
+        guard known.system != nil else {
+            try takeBackBelow(key, table, depth: depth)
+            return try letGo(key)
+        }
         let base = try known.baseFields()
         let existing = try rows.row(key, table)
         var lost: [String: StoreValue] = [:]
@@ -176,7 +199,7 @@ extension ChangeApplier {
         }
         let kept = base.filter { table.byField[$0.key] != nil }
         let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: "access")
-        if entry.isDeleted || !lost.isEmpty {
+        if entry.isDeleted || !lost.isEmpty, mapping.defect != .forgetsRefused {
             try journal.add([overruled], key, kept: kept, at: clock.edit(entry.version))
         }
         try entry.clear(database)
@@ -189,6 +212,28 @@ extension ChangeApplier {
             candidate.fields[field] = .null
         }
         try place([candidate])
+    }
+
+    /// Takes back what refers to a row that was never sent, before that goes.
+    private mutating func takeBackBelow(_ key: RowKey, _ table: TableSchema, depth: Int) throws {
+        // Rows that are above each other end it where they repeat.
+        guard depth < 100, let row = try rows.row(key, table) else { return }
+        for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
+            guard let child = catalog[name] else { continue }
+            for childRow in try rows.rows(referring: foreignKey, child, row) {
+                guard let key = RowStore.key(childRow, child),
+                    let entry = try OutboxEntry.fetch(database, key)
+                else { continue }
+                let name = try key.recordName(child)
+                let known = try KnownRecord.fetch(database, name: name)
+                try takeBack(
+                    known
+                        ?? KnownRecord(name: name, key: key, type: child.recordType, zone: zone),
+                    entry,
+                    depth: depth + 1
+                )
+            }
+        }
     }
 }
 

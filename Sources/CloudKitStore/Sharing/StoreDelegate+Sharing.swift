@@ -13,7 +13,8 @@ extension StoreDelegate {
                 sql: "SELECT name FROM cloudkit_share WHERE zone = ?",
                 arguments: [zone]
             )
-            for share in permissions {
+            for share in permissions
+            where file.mapping.defect != .ignoresPermissions || !known.contains(share.name) {
                 try database.execute(
                     sql: """
                         INSERT OR REPLACE INTO cloudkit_share (zone, name, writes) VALUES (?, ?, ?)

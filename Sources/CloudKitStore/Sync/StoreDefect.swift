@@ -59,4 +59,22 @@ package enum StoreDefect: String, CaseIterable, Sendable {
     case dropsUnknownFields
     /// Records of unknown types are forgotten.
     case dropsUnknownTypes
+
+    // MARK: Unique values
+
+    /// Of two rows with one UNIQUE value the one that is here stays, whichever was first.
+    case staysByArrival
+    /// What refers to a row that gave way does not refer to the winner.
+    case leavesReferences
+    /// A row that gave way is not in the journal.
+    case forgetsDisplaced
+
+    // MARK: Sharing
+
+    /// Permissions that change are not followed.
+    case ignoresPermissions
+    /// An edit that the user may not make is taken back without a trace.
+    case forgetsRefused
+    /// The rows of a share that ended stay.
+    case keepsLostRows
 }

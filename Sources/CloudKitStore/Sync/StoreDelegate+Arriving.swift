@@ -124,6 +124,7 @@ extension StoreDelegate {
             }
             guard !records.isEmpty else { return ([RowChange](), false, start) }
             var applier = try ChangeApplier(database, mapping, zone: zone)
+            applier.defersUniqueness = true
             try applier.apply(records)
             if applier.sawKnownRecord { try StoreFile.sweep(zone, true, database) }
             return (applier.changes, applier.sawKnownRecord, start)
