@@ -12,6 +12,14 @@ struct DefectTests {
         .dropsUnanswered: 7, .mergesWithoutBase: 7, .ignoresClearedFields: 7,
         .dropsUnknownFields: 8, .clearsAssets: 10, .failsOnMissingParents: 15,
         .deletesRefusedChildren: 17, .ignoresStamp: 34,
+        .leavesReferences: 2, .ignoresPermissions: 6, .forgetsRefused: 19, .staysByArrival: 50,
+    ]
+
+    /// The defects that only schedules of a variant can find.
+    private static let variants: [StoreDefect: SimulationVariant] = [
+        .staysByArrival: .unique, .leavesReferences: .unique, .forgetsDisplaced: .unique,
+        .ignoresPermissions: .permissions, .forgetsRefused: .permissions,
+        .keepsLostRows: .permissions,
     ]
 
     /// Defects that need more schedules than run here.
@@ -25,14 +33,30 @@ struct DefectTests {
     )
     func discovery(_ defect: StoreDefect) async {
         let known = Self.seeds[defect].map { [$0] } ?? []
+        let variant = Self.variants[defect] ?? .plain
         for seed in known + Array(1...Self.limit) {
-            let outcome = await StoreSimulation.run(SimulationPlan(seed: seed), defect: defect)
+            let plan = SimulationPlan(seed: seed, variant: variant)
+            let outcome = await StoreSimulation.run(plan, defect: defect)
             guard outcome.problems.isEmpty else {
                 print("\(defect) is found by seed \(seed): \(outcome.problems[0])")
                 return
             }
         }
         Issue.record("\(Self.limit) schedules did not find \(defect)")
+    }
+
+    @Test("What leaves the outbox too early is lost by a process that ends while an asset travels")
+    func upload() async {
+        let plan = SimulationPlan(
+            .assets,
+            deviceCount: 2,
+            [
+                (0, .edit(.insertNote)), (0, .sync(faults: [])), (0, .edit(.photo)),
+                (0, .crash(.beforeUpload(0))),
+            ]
+        )
+        let outcome = await StoreSimulation.run(plan, defect: .clearsWhenSending)
+        #expect(!outcome.problems.isEmpty)
     }
 
     @Test("A failing schedule is told in a few steps, with the command that repeats it")

@@ -104,4 +104,58 @@ struct RememberedSchedules {
         let outcome = await StoreSimulation.run(plan)
         #expect(outcome.problems.isEmpty)
     }
+
+    @Test(
+        "An asset comes whole after a process that ended while it travelled",
+        arguments: [
+            .beforeUpload(0), .afterUpload(0), .beforeDownload(0), .afterDownload(0),
+        ] as [SimulationStep.Crash]
+    )
+    func assetOnItsWay(_ crash: SimulationStep.Crash) async {
+        let plan = SimulationPlan(
+            .assets,
+            deviceCount: 2,
+            [
+                (0, .edit(.insertNote)), (0, .edit(.photo)), (0, .crash(crash)),
+                (0, .sync(faults: [])), (1, .crash(crash)), (1, .sync(faults: [])),
+            ]
+        )
+        let outcome = await StoreSimulation.run(plan)
+        #expect(outcome.problems.isEmpty)
+    }
+
+    @Test("A new branch with rows in it is in the journal when the right to add it was taken away")
+    func refusedBranch() async {
+        // Cards come with a branch of their own now and then; one of these seeds makes such a one.
+        for seed in 0..<12 as Range<UInt64> {
+            var plan = SimulationPlan(
+                .permissions,
+                deviceCount: 2,
+                [(0, .share(.readOnly, crash: nil)), (1, .edit(.insertCard))]
+            )
+            plan.steps[1].seed = seed
+            let outcome = await StoreSimulation.run(plan)
+            #expect(outcome.problems.isEmpty)
+        }
+    }
+
+    @Test(
+        "A label that is made again under its name stays, and what gave way takes its rows along",
+        arguments: [6, 34, 40, 44, 45, 49, 52, 55, 56, 87, 109] as [UInt64]
+    )
+    func uniqueNames(_ seed: UInt64) async {
+        let plan = SimulationPlan(seed: seed, variant: .unique, stepCount: 30)
+        let outcome = await StoreSimulation.run(plan)
+        #expect(outcome.problems.isEmpty)
+    }
+
+    @Test(
+        "Rows of a shared tree are the same for both users",
+        arguments: [3, 10, 18, 20, 24, 26, 27, 83] as [UInt64]
+    )
+    func sharedTrees(_ seed: UInt64) async {
+        let plan = SimulationPlan(seed: seed, variant: .permissions, stepCount: 30)
+        let outcome = await StoreSimulation.run(plan)
+        #expect(outcome.problems.isEmpty)
+    }
 }

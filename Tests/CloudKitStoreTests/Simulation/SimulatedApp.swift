@@ -2,8 +2,10 @@ import CloudKitStore
 import GRDB
 
 /// The app whose store is simulated, in two versions: the second has one column and one table more.
+///
+/// Variants of schedules have apps of their own.
 enum SimulatedApp {
-    static let schema = """
+    static let plainSchema = """
         CREATE TABLE folder (
             id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT '',
             parent TEXT REFERENCES folder (id) ON DELETE CASCADE
@@ -32,7 +34,7 @@ enum SimulatedApp {
         );
         """
 
-    static func tables(isNew: Bool) -> [SyncedTable] {
+    static func plainTables(isNew: Bool) -> [SyncedTable] {
         let note = SyncedTable.table(
             "note",
             fieldRules: [
@@ -56,8 +58,10 @@ enum SimulatedApp {
         return ours < theirs ? conflict.remote : conflict.local
     }
 
-    /// The tables' columns that both versions have, and those of the second alone.
-    static let columns: [(table: String, key: String, columns: [String], added: [String])] = [
+    /// A table's columns that both versions have, and those of the second alone.
+    typealias TableColumns = (table: String, key: String, columns: [String], added: [String])
+
+    static let plainColumns: [TableColumns] = [
         ("folder", "id", ["name", "parent"], []),
         (
             "note", "id",
@@ -70,14 +74,15 @@ enum SimulatedApp {
         ("item", "hex(id)", ["name", "folder"], []),
     ]
 
-    static let addedTable = (
-        table: "task", key: "id", columns: ["name", "note"], added: [String]()
-    )
+    static let addedTable: TableColumns = ("task", "id", ["name", "note"], [])
 
     /// Columns that refer to other rows: to which table, and whether the row goes with that one.
     static let references: [String: (table: String, cascades: Bool)] = [
         "folder.parent": ("folder", true), "note.folder": ("folder", false),
         "mark.note": ("note", true), "item.folder": ("folder", false), "task.note": ("note", true),
+        "entry.label": ("label", true), "entry.second": ("label", false),
+        "pin.label": ("label", false), "board.parent": ("board", true),
+        "card.board": ("board", true),
     ]
 
     /// A file whose transactions may be lost with the power, as in WAL mode.
@@ -91,9 +96,13 @@ enum SimulatedApp {
     typealias Contents = [String: [String: StoreValue]]
 
     /// Reads all rows.
-    static func contents(_ database: Database, isNew: Bool) throws -> Contents {
+    static func contents(
+        _ database: Database,
+        _ variant: SimulationVariant,
+        isNew: Bool
+    ) throws -> Contents {
         var contents: Contents = [:]
-        for table in columns + (isNew ? [addedTable] : []) {
+        for table in columns(variant, isNew: isNew) {
             let names = table.columns + (isNew ? table.added : [])
             let statement = try database.cachedStatement(
                 sql: "SELECT \(table.key), \(names.joined(separator: ", ")) FROM \(table.table)"

@@ -7,7 +7,9 @@ import GRDB
 /// What the devices of a schedule share.
 struct SimulatedWorld {
     let cloud: TestCloud
-    let user: TestCloud.User
+    /// Whose devices there are: the owner of what is shared, and another.
+    let users: [TestCloud.User]
+    let variant: SimulationVariant
     let defect: StoreDefect?
     let trace = SimulationTrace()
 
@@ -18,6 +20,8 @@ struct SimulatedWorld {
 /// A device of a schedule: a file, the process that has it open, and its way into the cloud.
 final class SimulatedDevice {
     let name: String
+    /// The number of its user.
+    let user: Int
     private let world: SimulatedWorld
     private let batchLimit: Int
     private(set) var isNew: Bool
@@ -28,18 +32,21 @@ final class SimulatedDevice {
 
     init(_ number: Int, _ plan: SimulationPlan.Device, in world: SimulatedWorld) async throws {
         name = "d\(number)"
+        user = plan.user
         self.world = world
         batchLimit = plan.batchLimit
         isNew = plan.isNew
         database = try SimulatedApp.emptyFile()
         try database.inDatabase { database in
-            try database.execute(sql: SimulatedApp.schema)
-            if plan.isNew { try database.execute(sql: SimulatedApp.upgrade) }
+            try database.execute(sql: SimulatedApp.schema(world.variant))
+            if plan.isNew, world.variant.hasUpgrade {
+                try database.execute(sql: SimulatedApp.upgrade)
+            }
         }
         (store, container, way) = try await Self.open(
             name,
             world,
-            world.user,
+            world.users[user],
             database,
             batchLimit,
             isNew: isNew
@@ -73,10 +80,11 @@ final class SimulatedDevice {
         configuration.device = name
         configuration.batchLimit = batchLimit
         configuration.whenZoneIsDeleted = .upload
+        configuration.includesSharedRows = world.variant == .permissions
         let store = try CloudStore(
             database: database,
             container: container,
-            tables: SimulatedApp.tables(isNew: isNew),
+            tables: SimulatedApp.tables(world.variant, isNew: isNew),
             configuration: configuration
         )
         way.watchFile()
@@ -97,7 +105,17 @@ final class SimulatedDevice {
     }
 
     func contents() throws -> SimulatedApp.Contents {
-        try database.read { try SimulatedApp.contents($0, isNew: isNew) }
+        try database.read { try SimulatedApp.contents($0, world.variant, isNew: isNew) }
+    }
+
+    /// The rows that another user lets this one only read.
+    func barredRows() throws -> Set<String> {
+        try database.read {
+            try String.fetchSet(
+                $0,
+                sql: "SELECT tbl || '/' || key FROM cloudkit_place WHERE writes = 0"
+            )
+        }
     }
 
     // MARK: Syncing
@@ -107,10 +125,24 @@ final class SimulatedDevice {
         crash: SimulationStep.Crash? = nil,
         interruption: (request: Int, body: @Sendable () async -> Void)? = nil
     ) async -> (summary: SyncSummary?, error: (any Error)?, problems: [String]) {
+        let (summary, error, problems) = await carryOut(
+            crash: crash,
+            interruption: interruption
+        ) { try await $0.sync() }
+        return (summary, error, problems)
+    }
+
+    /// Does something over the way into the cloud; gives what came of it, what the store threw, and
+    /// what was wrong on the way.
+    func carryOut<Value: Sendable>(
+        crash: SimulationStep.Crash? = nil,
+        interruption: (request: Int, body: @Sendable () async -> Void)? = nil,
+        _ body: (CloudStore) async throws -> Value
+    ) async -> (value: Value?, error: (any Error)?, problems: [String]) {
         way.begin(crash: crash, interruption: interruption)
         do {
-            let summary = try await store.sync()
-            return (summary, nil, way.end())
+            let value = try await body(store)
+            return (value, nil, way.end())
         } catch {
             // An engine that doubts its account looks again by itself, at a time of its own. The next
             // call returns after that.
@@ -134,7 +166,7 @@ final class SimulatedDevice {
         (store, container, way) = try await Self.open(
             name,
             world,
-            user ?? world.user,
+            user ?? world.users[self.user],
             database,
             batchLimit,
             isNew: isNew
@@ -158,18 +190,30 @@ final class SimulatedDevice {
     }
 
     /// What the device must know by its token, and does not.
-    func inspectToken(against observer: CKDatabase) async throws -> [String] {
+    ///
+    /// - Parameters:
+    ///   - observer: The user's database that has the zone.
+    ///   - zoneID: The zone.
+    /// - Returns: What is wrong.
+    func inspectToken(
+        against observer: CKDatabase,
+        _ zoneID: CKRecordZone.ID = Device.zoneID
+    ) async throws -> [String] {
+        let isOwn = zoneID == Device.zoneID
         let data = try await database.read {
-            try Data.fetchOne($0, sql: "SELECT engine FROM cloudkit_control")
+            try Data.fetchOne(
+                $0,
+                sql: "SELECT \(isOwn ? "engine" : "sharedEngine") FROM cloudkit_control"
+            )
         }
         let decoded = data.flatMap {
             try? JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: $0)
         }
-        guard let state = try decoded?.contents.get(),
-            let token = state.zoneTokens[Device.zoneID]
-        else { return [] }
-        guard let late = try await Self.tags(observer, since: token),
-            let all = try await Self.tags(observer, since: nil)
+        guard let state = try decoded?.contents.get(), let token = state.zoneTokens[zoneID] else {
+            return []
+        }
+        guard let late = try await Self.tags(observer, zoneID, since: token),
+            let all = try await Self.tags(observer, zoneID, since: nil)
         else { return [] }
         let known = try await database.read { database in
             Dictionary(
@@ -186,6 +230,7 @@ final class SimulatedDevice {
 
     private static func tags(
         _ database: CKDatabase,
+        _ zoneID: CKRecordZone.ID,
         since token: CKServerChangeToken?
     ) async throws -> [String: String]? {
         var tags: [String: String] = [:]
@@ -193,12 +238,13 @@ final class SimulatedDevice {
         while true {
             do {
                 let page = try await database.recordZoneChanges(
-                    inZoneWith: Device.zoneID,
+                    inZoneWith: zoneID,
                     since: token,
                     desiredKeys: []
                 )
                 for (id, result) in page.modificationResultsByID {
-                    tags[id.recordName] = try result.get().record.recordChangeTag
+                    let record = try result.get().record
+                    if !(record is CKShare) { tags[id.recordName] = record.recordChangeTag }
                 }
                 for deletion in page.deletions { tags[deletion.recordID.recordName] = nil }
                 token = page.changeToken

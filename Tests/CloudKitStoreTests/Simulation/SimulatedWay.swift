@@ -1,3 +1,4 @@
+import CloudKit
 import CloudKitWebClient
 import Foundation
 import GRDB
@@ -14,6 +15,8 @@ final class SimulatedWay: Transport {
     private struct State {
         var requests = 0
         var commits = 0
+        var uploads = 0
+        var downloads = 0
         var crash: SimulationStep.Crash?
         /// Happens before the request of a number.
         var interruption: (request: Int, body: @Sendable () async -> Void)?
@@ -72,6 +75,8 @@ final class SimulatedWay: Transport {
         state.withLock { state in
             state.requests = 0
             state.commits = 0
+            state.uploads = 0
+            state.downloads = 0
             state.crash = crash
             state.interruption = interruption
             state.page = [:]
@@ -147,15 +152,19 @@ final class SimulatedWay: Transport {
         return interruption.body
     }
 
-    // Several assets travel at once, so that their transfers are neither counted nor traced.
+    // Several assets travel at once, so that their transfers are counted, but not traced.
 
     func upload(
         _ file: URL,
         to url: String,
         progress: @escaping TransferProgress
     ) async throws -> TransportResponse {
+        let number = state.withLock { Self.next(&$0.uploads) }
+        try endProcess(at: .beforeUpload(number))
         try checkLife()
-        return try await base.upload(file, to: url, progress: progress)
+        let response = try await base.upload(file, to: url, progress: progress)
+        try endProcess(at: .afterUpload(number))
+        return response
     }
 
     func download(
@@ -163,8 +172,21 @@ final class SimulatedWay: Transport {
         to file: URL,
         progress: @escaping TransferProgress
     ) async throws {
+        let number = state.withLock { Self.next(&$0.downloads) }
+        try endProcess(at: .beforeDownload(number))
         try checkLife()
         try await base.download(url, to: file, progress: progress)
+        try endProcess(at: .afterDownload(number))
+    }
+
+    private static func next(_ number: inout Int) -> Int {
+        defer { number += 1 }
+        return number
+    }
+
+    /// Ends the process if it is to end here.
+    private func endProcess(at point: SimulationStep.Crash) throws {
+        if state.withLock({ $0.crash == point }) { try die() }
     }
 
     private func checkLife() throws {
@@ -226,7 +248,8 @@ final class SimulatedWay: Transport {
         var page: [String: String] = [:]
         for record in zones.flatMap({ $0["records"] as? [[String: Any]] ?? [] }) {
             guard let name = record["recordName"] as? String,
-                let tag = record["recordChangeTag"] as? String, record["deleted"] as? Bool != true
+                let tag = record["recordChangeTag"] as? String, record["deleted"] as? Bool != true,
+                record["recordType"] as? String != CKRecord.SystemType.share
             else { continue }
             page[name] = tag
         }

@@ -13,7 +13,7 @@ struct SimulationModel {
     /// Fields in which every edit is a value of its own.
     private static let distinct: Set<String> = [
         "name", "title", "body", "low", "high", "server", "client", "custom", "photo", "extra",
-        "text",
+        "text", "colour",
     ]
 
     /// The edits by row and field.
@@ -33,7 +33,13 @@ struct SimulationModel {
     /// Rows that refer to others, which the others' deletion changes.
     private var referring: Set<String> = []
     private var rows: Set<String> = []
+    private var labels = LabelModel()
+    /// Rows that another's UNIQUE values took the place of, and those that their user may not write.
+    private var displaced: Set<String> = []
+    private var barred: Set<String> = []
     private var zoneWasLost = false
+    /// Whether a field that is cleared again before anybody heard of its value was not edited.
+    var forgivesReturns = false
     /// Whether sums are checked although the zone was lost.
     var checksSums = false
 
@@ -45,6 +51,7 @@ struct SimulationModel {
         _ after: SimulatedApp.Contents,
         by device: String
     ) {
+        labels.note(before, after, by: device)
         for (row, fields) in after {
             learnReferences(row, fields)
             let old = before[row]
@@ -80,9 +87,12 @@ struct SimulationModel {
             for tag in before.subtracting(after) { tags[row, default: [:]][tag] = true }
         } else if Self.distinct.contains(field) {
             if let old { supersede(row, field, old) }
+            let isReturn =
+                forgivesReturns && value.isNull
+                && edits[row]?[field]?.contains { $0.value == old && $0.device == device } == true
             // A value that is written again is an edit again.
             edits[row, default: [:]][field, default: []]
-                .append(Edit(value: value, device: device))
+                .append(Edit(value: value, device: device, isSuperseded: isReturn))
         }
     }
 
@@ -128,18 +138,25 @@ struct SimulationModel {
     // MARK: What must hold at rest
 
     /// What is wrong with rows at rest, given what is in journals, by row and field.
-    func problems(
+    ///
+    /// Takes also the rules by which rows lost, as journals name them.
+    mutating func problems(
         _ contents: SimulatedApp.Contents,
-        journal: [String: [String: Set<StoreValue>]]
+        journal: [String: [String: Set<StoreValue>]],
+        rules: [String: Set<String>] = [:]
     ) -> [String] {
-        var problems: [String] = []
+        displaced = Set(rules.filter { $0.value.contains("unique") }.keys)
+        barred = Set(rules.filter { $0.value.contains("access") }.keys)
+        var problems = labels.problems(contents, displaced: displaced)
         for row in rows.sorted() {
             let fields = contents[row]
-            let isFree = isFateOpen(row)
+            let isFree = isFateOpen(row) || displaced.contains(row)
             if fields == nil, !isFree {
                 problems.append("I5: nobody deleted \(row), and it is gone")
             }
-            if fields != nil, doomed.contains(row), !zoneWasLost, !isEntangled(row) {
+            if fields != nil, doomed.contains(row), !zoneWasLost, !isEntangled(row),
+                !barred.contains(row), !labels.equals(row).contains(where: displaced.contains)
+            {
                 problems.append("I5: \(row) was deleted, nobody edited it, and it is there")
             }
             for (field, edits) in (edits[row] ?? [:]).sorted(by: { $0.key < $1.key }) {
@@ -201,8 +218,10 @@ struct SimulationModel {
         var next = [row]
         while let row = next.popLast() {
             guard seen.insert(row).inserted else { continue }
-            if deleted.contains(row) { return true }
+            if deleted.contains(row) || barred.contains(row) { return true }
             next += parents[row] ?? []
+            // What referred to a row that gave way goes with the one that it refers to since.
+            if displaced.contains(row) { next += labels.equals(row) }
         }
         return false
     }

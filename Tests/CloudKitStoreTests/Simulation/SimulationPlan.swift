@@ -9,17 +9,22 @@ struct SimulationPlan: Sendable {
         var isNew: Bool
         /// The most records of a batch.
         var batchLimit: Int
+        /// The number of its user: the owner of what is shared, or the other one.
+        var user = 0
     }
 
     var seed: UInt64
+    var variant: SimulationVariant
     var devices: [Device]
     var steps: [SimulationStep]
 
-    private static let day: Int64 = 86_400_000
+    static let day: Int64 = 86_400_000
 
     /// Makes the schedule of a seed.
-    init(seed: UInt64, stepCount: Int = 30) {
+    init(seed: UInt64, variant: SimulationVariant = .plain, stepCount: Int? = nil) {
+        let stepCount = stepCount ?? variant.stepCount
         self.seed = seed
+        self.variant = variant
         var chance = SeededChance(seed: seed)
         devices = (0..<[2, 2, 2, 3, 3, 4, 5].randomElement(using: &chance)!).map { _ in
             Device(
@@ -34,6 +39,10 @@ struct SimulationPlan: Sendable {
         // One schedule in eight meets each of the rarer events.
         let losesZone = chance.chance(12)
         let hasVisitors = chance.chance(12)
+        guard variant == .plain else {
+            addVariant(stepCount, &chance)
+            return
+        }
         for _ in 0..<stepCount {
             let device = chance.number(0...devices.count - 1)
             let action = Self.action(
@@ -48,9 +57,19 @@ struct SimulationPlan: Sendable {
     }
 
     /// Makes a schedule of given steps, for devices without peculiarities.
-    init(deviceCount: Int, _ steps: [(device: Int, action: SimulationStep.Action)]) {
+    ///
+    /// In schedules of permissions all devices but the first are the other user's.
+    init(
+        _ variant: SimulationVariant = .plain,
+        deviceCount: Int,
+        _ steps: [(device: Int, action: SimulationStep.Action)]
+    ) {
         seed = 0
-        devices = (0..<deviceCount).map { _ in Device(skew: 0, isNew: true, batchLimit: 200) }
+        self.variant = variant
+        devices = (0..<deviceCount).map { number in
+            let isOther = variant == .permissions && number > 0
+            return Device(skew: 0, isNew: true, batchLimit: 200, user: isOther ? 1 : 0)
+        }
         self.steps = steps.enumerated().map { place, step in
             SimulationStep(device: step.device, action: step.action, seed: UInt64(place))
         }
@@ -82,7 +101,7 @@ struct SimulationPlan: Sendable {
         }
     }
 
-    private static func crash(_ chance: inout SeededChance) -> SimulationStep.Crash {
+    static func crash(_ chance: inout SeededChance) -> SimulationStep.Crash {
         switch chance.number(0...3) {
         case 0: .beforeRequest(chance.number(0...7))
         case 1: .afterRequest(chance.number(0...7))
@@ -93,7 +112,7 @@ struct SimulationPlan: Sendable {
 
     /// A fault of any kind that a plan of faults offers, but for slow answers: time stands still
     /// within a step, and no answer would come too late.
-    private static func fault(_ chance: inout SeededChance) -> FaultRule {
+    static func fault(_ chance: inout SeededChance) -> FaultRule {
         let operations = [
             "records/modify", "records/modify", "records/lookup", "changes/zone",
             "changes/database", "zones/modify", "users/*",
@@ -157,7 +176,7 @@ extension SimulationStep.Edit {
         case 56..<58: .clearFolder
         case 58..<61: .deleteNote
         case 61..<63: .deleteFolder
-        default: allCases.randomElement(using: &chance) ?? .title
+        default: plain.randomElement(using: &chance) ?? .title
         }
     }
 }

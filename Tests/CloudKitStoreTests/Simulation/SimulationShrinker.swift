@@ -85,7 +85,11 @@ struct SimulationShrinker {
         """
         seed \(plan.seed): \(plan.devices.count) devices, \(plan.steps.count) of \(count) steps
         \(outcome.trace.joined(separator: "\n"))
-        again: Scripts/simulate --seeds 1 --from \(plan.seed)
+        again: Scripts/simulate --seeds 1 --from \(plan.seed)\(option(plan.variant))
         """
+    }
+
+    private static func option(_ variant: SimulationVariant) -> String {
+        variant == .plain ? "" : " --variant \(variant)"
     }
 }

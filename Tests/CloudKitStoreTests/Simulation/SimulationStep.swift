@@ -12,6 +12,31 @@ struct SimulationStep: Sendable, CustomStringConvertible {
         case addTag, removeTag, extra
         case move, clearFolder, moveFolder, renameFolder, renameItem, renameTask, writeMark
         case deleteNote, deleteFolder, deleteItem, deleteMark, remakeNote
+
+        // Of the variants.
+        case insertLabel, colourLabel, deleteLabel, insertEntry, titleEntry, moveEntry, deleteEntry
+        case insertPin, movePin, deletePin
+        case insertBoard, renameBoard, deleteBoard
+        case insertCard, cardTitle, cardBody, moveCard, deleteCard
+
+        /// The edits of the schedules that are no variant.
+        static let plain = allCases.prefix { $0 != .insertLabel }
+    }
+
+    /// What changes who may do what with the rows that are shared.
+    enum Sharing: String, CaseIterable, Sendable {
+        /// The owner lets the other user in, or changes what they may do.
+        case readOnly, readWrite
+        /// The owner lets the other user in no more.
+        case remove
+        /// The owner stops sharing.
+        case unshare
+        /// The other user takes part.
+        case accept
+        /// The other user leaves.
+        case leave
+
+        var isOwners: Bool { self != .accept && self != .leave }
     }
 
     /// Where a process ends within a sync.
@@ -24,6 +49,14 @@ struct SimulationStep: Sendable, CustomStringConvertible {
         case afterCommit(Int)
         /// With the power: the last transaction before the end is lost with it.
         case withoutCommit(Int)
+        /// Before an asset leaves, of the assets that travel in one direction.
+        case beforeUpload(Int)
+        /// After an asset has come to the server, before its answer is read.
+        case afterUpload(Int)
+        /// Before an asset is asked for.
+        case beforeDownload(Int)
+        /// After an asset has come.
+        case afterDownload(Int)
     }
 
     enum Action: Sendable {
@@ -42,6 +75,8 @@ struct SimulationStep: Sendable, CustomStringConvertible {
         case restore
         /// Somebody removes the zone from the server.
         case loseZone
+        /// Changes who may do what; the process may end in it.
+        case share(Sharing, crash: Crash?)
     }
 
     var device: Int
@@ -64,6 +99,8 @@ struct SimulationStep: Sendable, CustomStringConvertible {
         case .visit: "another user signs in on d\(device), syncs and leaves"
         case .restore: "d\(device) brings back what lost"
         case .loseZone: "the zone is deleted on the server"
+        case .share(let sharing, let crash):
+            "d\(device) changes the share: \(sharing)" + (crash.map { " and crashes \($0)" } ?? "")
         }
     }
 }

@@ -10,17 +10,35 @@ struct SimulationTests {
 
     /// The schedules that run here; `Scripts/simulate` asks for others.
     private static let first = number("CLOUDKIT_STORE_FIRST_SEED") ?? 1
-    private static let count = number("CLOUDKIT_STORE_SEEDS") ?? 1_000
+    private static let variants =
+        ProcessInfo.processInfo.environment["CLOUDKIT_STORE_VARIANT"]
+        .map { SimulationVariant(rawValue: $0).map { [$0] } ?? [] } ?? SimulationVariant.allCases
 
-    @Test("After every step and at rest all invariants hold", .timeLimit(.minutes(60)))
-    func schedules() async throws {
+    /// How many schedules of a variant run: as many as are asked for, and of each variant in
+    /// proportion where none is asked for.
+    private static func count(_ variant: SimulationVariant) -> UInt64 {
+        guard let asked = number("CLOUDKIT_STORE_SEEDS") else { return variant.count }
+        guard variants.count > 1 else { return asked }
+        let all = SimulationVariant.plain.count
+        return min(asked, (asked * variant.count + all - 1) / all)
+    }
+
+    @Test(
+        "After every step and at rest all invariants hold",
+        .timeLimit(.minutes(60)),
+        arguments: variants
+    )
+    func schedules(_ variant: SimulationVariant) async throws {
         let began = ContinuousClock.now
-        let outcomes = await Self.outcomes(of: Self.first..<Self.first + Self.count)
+        let outcomes = await Self.outcomes(
+            of: Self.first..<Self.first + Self.count(variant),
+            variant
+        )
         let lines = outcomes.map(\.lines).reduce(0, +)
         let digest = outcomes.map(\.digest).reduce(0) { $0 &* 31 &+ $1 }
         print(
-            "\(outcomes.count) schedules in \(ContinuousClock.now - began), \(lines) lines, "
-                + "digest \(String(digest, radix: 16))"
+            "\(outcomes.count) \(variant) schedules in \(ContinuousClock.now - began), "
+                + "\(lines) lines, digest \(String(digest, radix: 16))"
         )
         let failures = outcomes.filter { !$0.problems.isEmpty }
         for failure in failures {
@@ -30,7 +48,7 @@ struct SimulationTests {
         var told: Set<Substring> = []
         for failure in failures where told.count < 4 {
             guard told.insert(failure.problems[0].prefix { $0 != ":" }).inserted else { continue }
-            let plan = SimulationPlan(seed: failure.seed)
+            let plan = SimulationPlan(seed: failure.seed, variant: variant)
             var shrinker = SimulationShrinker()
             let (shortest, outcome) = await shrinker.shrink(
                 plan,
@@ -50,7 +68,10 @@ struct SimulationTests {
         var digest: UInt64
     }
 
-    private static func outcomes(of seeds: Range<UInt64>) async -> [Summary] {
+    private static func outcomes(
+        of seeds: Range<UInt64>,
+        _ variant: SimulationVariant
+    ) async -> [Summary] {
         await withTaskGroup { group in
             // Schedules share nothing, so they run on all processors.
             let width = UInt64(max(2, ProcessInfo.processInfo.activeProcessorCount))
@@ -58,7 +79,8 @@ struct SimulationTests {
                 group.addTask { @concurrent in
                     var summaries: [Summary] = []
                     for seed in seeds where seed % width == offset {
-                        let outcome = await StoreSimulation.run(SimulationPlan(seed: seed))
+                        let plan = SimulationPlan(seed: seed, variant: variant)
+                        let outcome = await StoreSimulation.run(plan)
                         summaries.append(
                             Summary(
                                 seed: seed,

@@ -16,7 +16,7 @@ extension StoreSimulation {
             if !differences.isEmpty {
                 problems.append("I1: \(device.name) and the server differ: \(differences)")
             }
-            problems += try await device.inspectToken(against: observerDatabase(in: world))
+            problems += try await inspectTokens(device, in: world)
         }
         try await check(in: world)
         guard problems.isEmpty, devices.contains(where: { !$0.isNew }) else { return }
@@ -49,6 +49,7 @@ extension StoreSimulation {
     private func check(in world: SimulatedWorld) async throws {
         guard problems.isEmpty else { return }
         var journal: [String: [String: Set<StoreValue>]] = [:]
+        var rules: [String: Set<String>] = [:]
         for device in devices {
             let status = try await device.store.status
             if !status.isSettled {
@@ -56,6 +57,7 @@ extension StoreSimulation {
             }
             for entry in try await device.store.journal() {
                 let row = "\(entry.table)/\(Self.key(entry))"
+                rules[row, default: []].insert(entry.rule)
                 for (field, value) in entry.lost {
                     journal[row, default: [:]][field, default: []].insert(value)
                 }
@@ -63,12 +65,18 @@ extension StoreSimulation {
         }
         let isNew = devices.allSatisfy(\.isNew)
         let first = try shown(by: devices[0], isNew: isNew)
-        for device in devices.dropFirst() {
+        for device in devices.dropFirst() where device.user == 0 {
             problems += Self.differences(first, try shown(by: device, isNew: isNew), device.name)
         }
         // The newer version shows what the older one cannot.
-        let complete = try devices.first(where: \.isNew).map { try $0.contents() }
-        if let complete { problems += model.problems(complete, journal: journal) }
+        var complete = try devices.first(where: \.isNew).map { try $0.contents() }
+        if plan.variant == .permissions {
+            let others = try await checkSharing(in: world)
+            complete = complete?.merging(others) { first, _ in first }
+        }
+        if let complete {
+            problems += model.problems(complete, journal: journal, rules: rules)
+        }
         for line in first.map({ "\($0.key) \($0.value.sorted { $0.key < $1.key })" }).sorted() {
             world.trace.add("  " + line)
         }
@@ -92,16 +100,19 @@ extension StoreSimulation {
         }
     }
 
-    private static func differences(
+    static func differences(
         _ first: SimulatedApp.Contents,
         _ other: SimulatedApp.Contents,
-        _ name: String
+        _ name: String,
+        than base: String = "d0"
     ) -> [String] {
         Set(first.keys).union(other.keys).sorted().flatMap { row -> [String] in
-            guard let mine = first[row] else { return ["I1: d0 lacks \(row), which \(name) has"] }
+            guard let mine = first[row] else {
+                return ["I1: \(base) lacks \(row), which \(name) has"]
+            }
             guard let others = other[row] else { return ["I1: \(name) lacks \(row)"] }
             return mine.keys.sorted().filter { mine[$0] != others[$0] }.map {
-                "I1: d0 and \(name) differ in \($0) of \(row)"
+                "I1: \(base) and \(name) differ in \($0) of \(row)"
             }
         }
     }

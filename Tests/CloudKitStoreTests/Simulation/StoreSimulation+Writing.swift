@@ -16,6 +16,7 @@ extension StoreSimulation {
             let statements = self.statements(edit, before, device, &chance)
             guard !statements.isEmpty else { return }
             for line in statements { world.trace.add("  \(device.name): \(line)") }
+            let barred = try device.barredRows()
             do {
                 try device.database.write { database in
                     for line in statements { try database.execute(sql: line) }
@@ -24,7 +25,11 @@ extension StoreSimulation {
                 world.trace.add("  \(device.name): refused")
                 return
             }
-            model.note(before, try device.contents(), by: device.name)
+            let after = try device.contents()
+            for row in barred where before[row] != after[row] {
+                problems.append("I19: \(device.name) changed \(row), which is read-only")
+            }
+            model.note(before, after, by: device.name)
         } catch {
             problems.append("E: \(device.name) cannot write: \(error)")
         }
@@ -37,13 +42,13 @@ extension StoreSimulation {
         _ chance: inout SeededChance
     ) -> [String] {
         number += 1
-        var writer = Writer(contents: contents, device: device.name, number: number)
+        var writer = SimulationWriter(contents: contents, device: device.name, number: number)
         return writer.statements(edit, isNew: device.isNew, &chance)
     }
 }
 
 /// Makes an edit's SQL from what a device shows.
-private struct Writer {
+struct SimulationWriter {
     let contents: SimulatedApp.Contents
     let device: String
     let number: Int
@@ -109,6 +114,7 @@ private struct Writer {
                     "INSERT INTO note (id, title) VALUES ('\(id)', '\(value)')",
                 ]
             }
+        default: return variantStatements(edit, &chance)
         }
     }
 
@@ -128,7 +134,7 @@ private struct Writer {
     }
 
     /// The keys of a table's rows.
-    private func keys(_ table: String) -> [String] {
+    func keys(_ table: String) -> [String] {
         contents.keys.filter { $0.hasPrefix(table + "/") }.sorted()
             .map { String($0.dropFirst(table.count + 1)) }
     }
@@ -163,7 +169,7 @@ private struct Writer {
         }
     }
 
-    private func set(
+    func set(
         _ table: String,
         _ column: String,
         _ value: String,
@@ -174,7 +180,7 @@ private struct Writer {
         }
     }
 
-    private func delete(_ table: String, _ chance: inout SeededChance) -> [String] {
+    func delete(_ table: String, _ chance: inout SeededChance) -> [String] {
         with(table, &chance) { key, _ in
             ["DELETE FROM \(table) WHERE \(Self.condition(table, key))"]
         }

@@ -24,7 +24,7 @@ actor StoreSimulation {
     /// Makes values that no other edit has.
     var number = 0
     var visitor: TestCloud.User?
-    private var observer: CKContainer?
+    private var observers: [Int: CKContainer] = [:]
 
     private init(_ plan: SimulationPlan, defect: StoreDefect?) {
         self.plan = plan
@@ -48,6 +48,7 @@ actor StoreSimulation {
 
     private func run(checksSums: Bool) async -> Outcome {
         model.checksSums = checksSums
+        model.forgivesReturns = plan.variant == .assets
         let clock = VirtualClock(startingAt: SimulatedWorld.beginning)
         do {
             let cloud = try await TestCloud(
@@ -56,7 +57,8 @@ actor StoreSimulation {
             )
             let world = SimulatedWorld(
                 cloud: cloud,
-                user: try await cloud.addUser("Ada"),
+                users: try await Self.users(of: plan.variant, in: cloud),
+                variant: plan.variant,
                 defect: defect
             )
             do {
@@ -71,10 +73,19 @@ actor StoreSimulation {
         }
     }
 
+    private static func users(
+        of variant: SimulationVariant,
+        in cloud: TestCloud
+    ) async throws -> [TestCloud.User] {
+        let owner = try await cloud.addUser("Ada")
+        return variant == .permissions ? [owner, try await cloud.addUser("Cleo")] : [owner]
+    }
+
     private func run(in world: SimulatedWorld) async throws {
         for (number, device) in plan.devices.enumerated() {
             devices.append(try await SimulatedDevice(number, device, in: world))
         }
+        if plan.variant == .permissions { try await beginSharing(in: world) }
         for step in plan.steps where step.device < devices.count {
             world.cloud.clock.advance(by: .seconds(1))
             world.trace.add(step.description)
@@ -129,13 +140,33 @@ actor StoreSimulation {
         case .visit: try await visit(device, in: world)
         case .restore: try await restore(device, &chance)
         case .loseZone: try await loseZone(in: world)
+        case .share(let sharing, let crash):
+            try await change(sharing, device, crash: crash, in: world)
         }
         problems += try await device.inspect()
-        problems += try await device.inspectToken(against: observerDatabase(in: world))
+        problems += try await inspectTokens(device, in: world)
+    }
+
+    /// What a device must know by its tokens, and does not.
+    func inspectTokens(
+        _ device: SimulatedDevice,
+        in world: SimulatedWorld
+    ) async throws -> [String] {
+        let container = try await observer(of: device.user, in: world)
+        let own = try await device.inspectToken(against: container.privateCloudDatabase)
+        guard device.user != 0 else { return own }
+        return try await own
+            + device.inspectToken(
+                against: container.sharedCloudDatabase,
+                CKRecordZone.ID(
+                    zoneName: Device.zoneID.zoneName,
+                    ownerName: world.users[0].recordName
+                )
+            )
     }
 
     /// Takes in what a sync said; without faults it has nothing to say.
-    private func take(
+    func take(
         _ error: (any Error)?,
         _ found: [String],
         isSmooth: Bool,
@@ -155,7 +186,9 @@ actor StoreSimulation {
     ) async {
         var chance = SeededChance(seed: seed)
         let device = devices[editor]
-        for _ in 0..<chance.number(1...3) { write(.random(&chance), device, world, &chance) }
+        for _ in 0..<chance.number(1...3) {
+            write(.random(plan.variant, &chance), device, world, &chance)
+        }
         guard syncs else { return }
         let (_, error, found) = await device.sync()
         take(error, found, isSmooth: true, device)
@@ -200,15 +233,16 @@ actor StoreSimulation {
 
     private func loseZone(in world: SimulatedWorld) async throws {
         model.loseZone()
-        let database = try await observerDatabase(in: world)
+        let database = try await observer(of: 0, in: world).privateCloudDatabase
         _ = try? await database.deleteRecordZone(withID: Device.zoneID)
     }
 
-    func observerDatabase(in world: SimulatedWorld) async throws -> CKDatabase {
-        if let observer { return observer.privateCloudDatabase }
-        let made = try await world.cloud.device(of: world.user)
-        observer = made
-        return made.privateCloudDatabase
+    /// A user's container, past all stores.
+    func observer(of user: Int, in world: SimulatedWorld) async throws -> CKContainer {
+        if let known = observers[user] { return known }
+        let made = try await world.cloud.device(of: world.users[user])
+        observers[user] = made
+        return made
     }
 }
 

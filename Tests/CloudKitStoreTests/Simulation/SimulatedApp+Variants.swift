@@ -1,0 +1,62 @@
+import CloudKitStore
+
+extension SimulatedApp {
+    static func schema(_ variant: SimulationVariant) -> String {
+        switch variant {
+        case .plain, .assets: plainSchema
+        case .unique: uniqueSchema
+        case .permissions: sharedSchema
+        }
+    }
+
+    static func tables(_ variant: SimulationVariant, isNew: Bool) -> [SyncedTable] {
+        switch variant {
+        case .plain, .assets: plainTables(isNew: isNew)
+        case .unique: [.table("label"), .table("entry"), .table("pin")]
+        case .permissions: [.table("board"), .table("card")]
+        }
+    }
+
+    static func columns(_ variant: SimulationVariant, isNew: Bool) -> [TableColumns] {
+        switch variant {
+        case .plain, .assets: plainColumns + (isNew ? [addedTable] : [])
+        case .unique:
+            [
+                ("label", "id", ["name", "colour"], []),
+                ("entry", "id", ["title", "label", "second"], []), ("pin", "id", ["label"], []),
+            ]
+        case .permissions:
+            [
+                ("board", "id", ["name", "parent"], []),
+                ("card", "id", ["title", "body", "board"], []),
+            ]
+        }
+    }
+
+    /// Labels of few names, and rows that refer to them in every way.
+    private static let uniqueSchema = """
+        CREATE TABLE label (
+            id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL UNIQUE, colour TEXT
+        );
+        CREATE TABLE entry (
+            id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '',
+            label TEXT NOT NULL REFERENCES label (id) ON DELETE CASCADE,
+            second TEXT REFERENCES label (id) ON DELETE SET NULL
+        );
+        CREATE TABLE pin (
+            id TEXT PRIMARY KEY NOT NULL, label TEXT REFERENCES label (id) ON DELETE RESTRICT
+        );
+        """
+
+    /// A tree of rows, of which a part is shared.
+    private static let sharedSchema = """
+        CREATE TABLE board (
+            id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT '',
+            parent TEXT REFERENCES board (id) ON DELETE CASCADE
+        );
+        CREATE TABLE card (
+            id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT,
+            board TEXT REFERENCES board (id) ON DELETE CASCADE
+        );
+        """
+}

@@ -1,0 +1,79 @@
+import Support
+
+/// What the schedules of a seed are about.
+enum SimulationVariant: String, CaseIterable, Sendable {
+    /// One user's rows, with everything that may happen to them.
+    case plain
+    /// Rows that have a UNIQUE column besides their key, and rows that refer to them.
+    case unique
+    /// A tree of rows that one user shares with another.
+    case permissions
+    /// Rows with assets, and processes that end while these travel.
+    case assets
+
+    /// How many of its schedules run with the other tests.
+    var count: UInt64 {
+        switch self {
+        case .plain: 1_000
+        case .unique: 150
+        case .permissions: 100
+        case .assets: 60
+        }
+    }
+
+    /// How many steps a schedule has.
+    var stepCount: Int { self == .plain ? 30 : 20 }
+
+    /// Whether there is a newer version of its app.
+    var hasUpgrade: Bool { self == .plain || self == .assets }
+}
+
+extension SimulationStep.Edit {
+    /// An edit of a variant's app by chance.
+    static func random(_ variant: SimulationVariant, _ chance: inout SeededChance) -> Self {
+        switch variant {
+        case .plain: random(&chance)
+        case .unique: randomUnique(&chance)
+        case .permissions: randomShared(&chance)
+        case .assets: randomAsset(&chance)
+        }
+    }
+
+    private static func randomUnique(_ chance: inout SeededChance) -> Self {
+        switch chance.number(0...99) {
+        case 0..<28: .insertLabel
+        case 28..<48: .insertEntry
+        case 48..<56: .insertPin
+        case 56..<66: .colourLabel
+        case 66..<72: .titleEntry
+        case 72..<82: .moveEntry
+        case 82..<86: .movePin
+        case 86..<94: .deleteLabel
+        case 94..<98: .deleteEntry
+        default: .deletePin
+        }
+    }
+
+    private static func randomShared(_ chance: inout SeededChance) -> Self {
+        switch chance.number(0...99) {
+        case 0..<10: .insertBoard
+        case 10..<32: .insertCard
+        case 32..<40: .renameBoard
+        case 40..<62: .cardTitle
+        case 62..<80: .cardBody
+        case 80..<88: .moveCard
+        case 88..<91: .deleteBoard
+        default: .deleteCard
+        }
+    }
+
+    private static func randomAsset(_ chance: inout SeededChance) -> Self {
+        switch chance.number(0...99) {
+        case 0..<20: .insertNote
+        case 20..<66: .photo
+        case 66..<72: .clearPhoto
+        case 72..<76: .deleteNote
+        default: random(&chance)
+        }
+    }
+}
