@@ -131,9 +131,13 @@ extension CloudStore {
                 "The row '\(key)' of the table '\(table)' is not the top of another user's share"
             )
         }
-        try await container.sharedCloudDatabase.deleteRecord(
-            withID: CKRecord.ID(recordName: share, zoneID: file.id(place.zone))
-        )
+        do {
+            try await container.sharedCloudDatabase.deleteRecord(
+                withID: CKRecord.ID(recordName: share, zoneID: file.id(place.zone))
+            )
+        } catch let error as CKError where [.zoneNotFound, .unknownItem].contains(error.code) {
+            // The owner was first; what is fetched says the rest.
+        }
         try await sync()
     }
 

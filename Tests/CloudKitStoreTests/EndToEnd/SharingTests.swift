@@ -249,6 +249,19 @@ struct SharingTests {
         }
     }
 
+    @Test("Leaving what the owner has stopped to share takes the rows away, as leaving does")
+    func leaveLate() async throws {
+        try await withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await friends.begin()
+            try await ada.store.unshare("trip", in: "folder")
+            #expect(try await !bob.rows().isEmpty)
+            try await bob.store.leave("trip", in: "folder")
+            #expect(try await bob.rows().isEmpty)
+            #expect(try await ada.rows().count == 4)
+        }
+    }
+
     @Test("Two shares of one zone come and go each by itself")
     func twoShares() async throws {
         try await withFriends { friends in

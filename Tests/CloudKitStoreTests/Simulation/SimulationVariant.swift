@@ -15,9 +15,9 @@ enum SimulationVariant: String, CaseIterable, Sendable {
     var count: UInt64 {
         switch self {
         case .plain: 1_000
-        case .unique: 150
-        case .permissions: 100
-        case .assets: 60
+        case .unique: 100
+        case .permissions: 70
+        case .assets: 40
         }
     }
 
