@@ -256,15 +256,20 @@ private final class RunningClock: Clock {
 
     func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
         guard now.duration(to: deadline) <= .seconds(10) else {
-            let (silence, end) = AsyncStream<Never>.makeStream()
-            await withTaskCancellationHandler {
-                for await _ in silence {}
-            } onCancel: {
-                end.finish()
-            }
+            await untilCancelled()
             return try Task.checkCancellation()
         }
         time.withLock { $0 = start.duration(to: deadline) }
+    }
+}
+
+/// Waits for the end of the task that it is called in.
+private func untilCancelled() async {
+    let (silence, end) = AsyncStream<Never>.makeStream()
+    await withTaskCancellationHandler {
+        for await _ in silence {}
+    } onCancel: {
+        end.finish()
     }
 }
 
@@ -275,13 +280,8 @@ extension ScriptedTransport {
     ) -> ScriptedTransport {
         ScriptedTransport { request, _ in
             guard request.url.contains("/records/") else { return nil }
-            let (silence, end) = AsyncStream<Never>.makeStream()
             started()
-            await withTaskCancellationHandler {
-                for await _ in silence {}
-            } onCancel: {
-                end.finish()
-            }
+            await untilCancelled()
             throw TransportError(.cancelled, message: "The request was cancelled")
         }
     }

@@ -123,7 +123,7 @@ extension ChangeApplier {
         guard candidate.existing != nil else { return known }
         let base = try known.baseFields()
         let cleared = candidate.fields.filter { $0.value.isNull && base[$0.key] == nil }
-        if !cleared.isEmpty { known.base = FieldCoding.data(base.merging(cleared) { $1 }) }
+        if !cleared.isEmpty { known.base = try FieldCoding.data(known.base, setting: cleared) }
         return known
     }
 

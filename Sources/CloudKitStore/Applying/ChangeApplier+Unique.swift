@@ -12,10 +12,10 @@ extension ChangeApplier {
     ///
     /// - Returns: Whether the new row can be written now; nil when it lost and is gone.
     mutating func decideUniqueness(_ candidate: Candidate) throws -> Bool? {
-        guard candidate.existing == nil else { return false }
-        let rivals = try rivals(of: candidate)
         // The deletion of what stands in the way may be yet to come.
-        guard !rivals.isEmpty, !defersUniqueness else { return false }
+        guard candidate.existing == nil, !defersUniqueness else { return false }
+        let rivals = try rivals(of: candidate)
+        guard !rivals.isEmpty else { return false }
         let ours = try order(of: candidate.known)
         for (key, row) in rivals {
             guard try Place.fetch(database, key)?.writes != false else { return false }

@@ -69,8 +69,6 @@ extension StoreSimulation {
         if let error = error as? CloudStoreError, [.notShared, .neverSent].contains(error.code) {
             return
         }
-        let isOver = [.zoneNotFound, .unknownItem].contains((error as? CKError)?.code)
-        if sharing == .leave, isOver { return }
         take(error, [], isSmooth: true, device)
     }
 
