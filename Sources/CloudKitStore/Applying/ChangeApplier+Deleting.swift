@@ -28,7 +28,6 @@ extension ChangeApplier {
         // A save that was on the way had been accepted before, or never will be; either way the
         // record is gone now.
         known.sent = nil
-        known.sentVersion = nil
         guard let existing = try rows.row(key, table) else {
             if entry?.isDeleted == true { try entry?.clear(database) }
             return try known.delete(database)
@@ -179,8 +178,6 @@ extension KnownRecord {
         tag = nil
         system = nil
         sent = nil
-        sentVersion = nil
-        sentEntry = nil
         goes = false
         problem = nil
     }

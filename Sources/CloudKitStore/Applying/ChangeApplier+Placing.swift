@@ -123,7 +123,9 @@ extension ChangeApplier {
         guard candidate.existing != nil else { return known }
         let base = try known.baseFields()
         let cleared = candidate.fields.filter { $0.value.isNull && base[$0.key] == nil }
-        if !cleared.isEmpty { known.base = try FieldCoding.data(known.base, setting: cleared) }
+        if !cleared.isEmpty {
+            known.base = try FieldCoding.data(known.base, setting: FieldCoding.data(cleared))
+        }
         return known
     }
 

@@ -13,15 +13,13 @@ extension ChangeApplier {
         _ entry: inout OutboxEntry?,
         stamp: () -> RecordStamp
     ) throws -> Bool {
-        guard let version = known.sentVersion else { return false }
-        let isThere = (stamp().versions[clock.device] ?? 0) >= version
+        guard let version = known.sent?.version else { return false }
+        let isThere = stamp().version(of: clock.device) ?? 0 >= version
         if isThere, mapping.defect != .ignoresStamp {
             if let sent = try known.sentFields() { try acknowledge(sent, &known, &entry) }
             return true
         }
         known.sent = nil
-        known.sentVersion = nil
-        known.sentEntry = nil
         return false
     }
 
@@ -32,10 +30,10 @@ extension ChangeApplier {
         _ entry: inout OutboxEntry?
     ) throws {
         if mapping.defect != .keepsOldBase {
-            known.base = try base(of: known, with: sent)
+            known.base = try known.acceptedBase(catalog[known.key?.table ?? ""])
         }
         if var pending = entry, !pending.isDeleted,
-            pending.version == known.sentEntry || mapping.defect == .acknowledgesTooMuch
+            pending.version == known.sent?.entry || mapping.defect == .acknowledgesTooMuch
         {
             for field in sent.keys { pending.changed[field] = nil }
             try dropEqual(&pending, known)
@@ -48,19 +46,6 @@ extension ChangeApplier {
             }
         }
         known.sent = nil
-        known.sentVersion = nil
-        known.sentEntry = nil
-    }
-
-    /// The fields of a record as the server has them once it accepted what was sent.
-    func base(of known: KnownRecord, with sent: [String: StoreValue]) throws -> Data {
-        guard known.system == nil, let table = catalog[known.key?.table ?? ""] else {
-            return try FieldCoding.data(known.base, setting: sent)
-        }
-        // A record that is new on the server has what was sent, whatever was known of one of before;
-        // fields of no column went along.
-        let kept = try known.baseFields { table.byField[$0] == nil }
-        return FieldCoding.data(kept.merging(sent) { _, sent in sent })
     }
 
     /// Takes from an entry the fields that are as the server has them: they were not sent because

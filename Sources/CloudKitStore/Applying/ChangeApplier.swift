@@ -246,9 +246,7 @@ struct ChangeApplier {
         from known: KnownRecord
     ) throws -> Bool {
         let before = RecordStamp(fields: try known.baseFields())
-        guard !before.versions.isEmpty else { return false }
-        let now = RecordStamp(fields: fields)
-        return before.versions.allSatisfy { now.versions[$0.key] ?? 0 >= $0.value }
+        return !before.isEmpty && RecordStamp(fields: fields).contains(versionsOf: before)
     }
 
     /// A row as a mistake that a test put in makes it.
@@ -279,8 +277,8 @@ struct ChangeApplier {
         by fields: [String: StoreValue],
         _ table: TableSchema
     ) -> [MergePlan.Overruled] {
-        guard let base, let saved = RecordStamp(fields: base).versions[clock.device],
-            (RecordStamp(fields: fields).versions[clock.device] ?? 0) < saved
+        guard let base, let saved = RecordStamp(fields: base).version(of: clock.device),
+            RecordStamp(fields: fields).version(of: clock.device) ?? 0 < saved
         else { return [] }
         let lost = base.filter {
             table.byField[$0.key] != nil && $0.value != fields[$0.key] ?? .null

@@ -14,8 +14,12 @@ struct RowStore {
     }
 
     /// The rows of some keys, as far as few statements find them; nil where they cannot tell.
+    ///
+    /// Rows with assets are read one at a time: together they may not fit in memory.
     func rows(_ keys: [RowKey], _ table: TableSchema) throws -> [RowKey: Row]? {
-        guard let column = table.keyColumns.first, table.keyColumns.count == 1 else { return nil }
+        guard let column = table.keyColumns.first, table.keyColumns.count == 1,
+            table.assetColumns.isEmpty
+        else { return nil }
         let values = keys.compactMap { $0.values(table)?.first }
         guard values.count == keys.count else { return nil }
         let sql = table.sql.selectWhere + "\(column.name.quoted) IN (\(Portion.marks))"

@@ -5,33 +5,48 @@
 /// that of a device in the list, and numbers are in base 36. So a device finds its own save again
 /// when the answer to it was lost, and times of edits can be compared. Fields that were edited
 /// together, as those of a new row, share their time.
-struct RecordStamp: Hashable {
+///
+/// Here it is in the same shape: every record that is sent takes reading it, a change, and writing.
+package struct RecordStamp: Hashable {
     /// The field that holds it.
     static let field = "storeStamp"
 
-    var versions: [String: Int64] = [:]
-    var times: [String: EditTime] = [:]
+    private struct Version: Hashable {
+        var device: String
+        var number: Int64
+    }
 
-    init() {}
+    private struct Edit: Hashable {
+        var time: EditTime
+        var fields: [String]
+    }
+
+    private var versions: [Version] = []
+    private var edits: [Edit] = []
+
+    package init() {}
 
     /// Reads a stamp; what cannot be read is left out, so that it counts as never edited.
-    init(_ text: String) {
-        // An array of bytes is split much quicker than a string.
-        let parts = Array(text.utf8)
-            .split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-        let devices = parts[0].split(separator: UInt8(ascii: ","))
-            .compactMap { $0.pair(at: UInt8(ascii: "=")) }
-            .map { (name: $0.text, version: $1.text) }
-        times.reserveCapacity(text.utf8.count { $0 == UInt8(ascii: ",") } + parts.count)
-        for (name, version) in devices { versions[name] = Int64(version, radix: 36) }
-        for part in parts.dropFirst() {
-            guard let (key, fields) = part.pair(at: UInt8(ascii: "=")),
-                let (place, time) = key.pair(at: UInt8(ascii: ".")),
-                let place = Int(place.text, radix: 36), devices.indices.contains(place),
-                let time = Int64(time.text, radix: 36)
+    package init(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        var devices = rest.removePart(before: UInt8(ascii: ";"))
+        while !devices.isEmpty {
+            let device = devices.removePart(before: UInt8(ascii: ","))
+            guard let (name, number) = device.pair(at: UInt8(ascii: "=")) else { continue }
+            versions.append(Version(device: name.text, number: Self.number(number) ?? 0))
+        }
+        while !rest.isEmpty {
+            let part = rest.removePart(before: UInt8(ascii: ";"))
+            guard var (key, fields) = part.pair(at: UInt8(ascii: "=")),
+                let place = Self.number(key.removePart(before: UInt8(ascii: "."))),
+                versions.indices.contains(Int(place)), let time = Self.number(key)
             else { continue }
-            let edit = EditTime(microseconds: time, device: devices[place].name)
-            for field in fields.split(separator: UInt8(ascii: ",")) { times[field.text] = edit }
+            let device = versions[Int(place)].device
+            var edit = Edit(time: EditTime(microseconds: time, device: device), fields: [])
+            while !fields.isEmpty {
+                edit.fields.append(fields.removePart(before: UInt8(ascii: ",")).text)
+            }
+            edits.append(edit)
         }
     }
 
@@ -40,33 +55,87 @@ struct RecordStamp: Hashable {
         if case .text(let text)? = fields[Self.field] { self.init(text) } else { self.init() }
     }
 
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+        Int64(digits.text, radix: 36)
+    }
+
+    // MARK: Reading
+
+    /// The last version of a device that is in the record; nil when there is none.
+    package func version(of device: String) -> Int64? {
+        versions.last { $0.device == device }?.number
+    }
+
+    /// Whether the record of the stamp has every version that another's has.
+    func contains(versionsOf other: RecordStamp) -> Bool {
+        other.versions.allSatisfy { version(of: $0.device) ?? 0 >= $0.number }
+    }
+
+    /// Whether no device has saved the record.
+    var isEmpty: Bool { versions.isEmpty }
+
+    /// When the fields were edited.
+    package var times: [String: EditTime] {
+        var times: [String: EditTime] = [:]
+        for edit in edits {
+            for field in edit.fields { times[field] = edit.time }
+        }
+        return times
+    }
+
     /// The stamp as a field's value.
-    var text: String {
-        var devices = Array(versions.keys)
-        for time in times.values where !devices.contains(time.device) {
-            devices.append(time.device)
-        }
-        devices.sort()
+    package var text: String {
         var text = ""
-        for device in devices {
+        for version in versions {
             if !text.isEmpty { text += "," }
-            text += device
+            text += version.device
             text += "="
-            text += String(versions[device] ?? 0, radix: 36)
+            text += String(version.number, radix: 36)
         }
-        let edits = times.map { field, time in
-            (devices.firstIndex(of: time.device) ?? 0, time.microseconds, field)
-        }
-        var last: (place: Int, time: Int64)?
-        for (place, time, field) in edits.sorted(by: <) {
-            if let last, last == (place, time) {
-                text += ","
-            } else {
-                text += ";\(String(place, radix: 36)).\(String(time, radix: 36))="
-                last = (place, time)
-            }
-            text += field
+        for edit in edits {
+            let place = versions.firstIndex { $0.device == edit.time.device } ?? 0
+            text += ";"
+            text += String(place, radix: 36)
+            text += "."
+            text += String(edit.time.microseconds, radix: 36)
+            text += "="
+            text += edit.fields.joined(separator: ",")
         }
         return text
+    }
+
+    // MARK: Writing
+
+    /// Notes a version that a device saves.
+    package mutating func save(_ number: Int64, by device: String) {
+        if let place = versions.lastIndex(where: { $0.device == device }) {
+            versions[place].number = number
+        } else {
+            let place = versions.firstIndex { $0.device > device } ?? versions.endIndex
+            versions.insert(Version(device: device, number: number), at: place)
+        }
+    }
+
+    /// Notes an edit of a field, by a device whose version is noted.
+    ///
+    /// An edit of a version comes after it, whatever the clocks say.
+    package mutating func edit(_ field: String, at time: EditTime) {
+        var time = time
+        for place in edits.indices.reversed() {
+            guard let index = edits[place].fields.firstIndex(of: field) else { continue }
+            time.microseconds = max(time.microseconds, edits[place].time.microseconds &+ 1)
+            edits[place].fields.remove(at: index)
+            if edits[place].fields.isEmpty { edits.remove(at: place) }
+        }
+        if let place = edits.firstIndex(where: { $0.time == time }) {
+            let fields = edits[place].fields
+            edits[place].fields.insert(
+                field,
+                at: fields.firstIndex { $0 > field } ?? fields.endIndex
+            )
+        } else {
+            let place = edits.firstIndex { $0.time > time } ?? edits.endIndex
+            edits.insert(Edit(time: time, fields: [field]), at: place)
+        }
     }
 }

@@ -15,12 +15,10 @@ struct KnownRecord: Sendable {
     var system: Data?
     /// The fields as the server had them last.
     var base: Data
-    /// The fields of a save that has not been answered.
-    var sent: Data?
-    /// The version that the save is stamped with.
-    var sentVersion: Int64?
-    /// The version of the outbox entry that the save was made from.
-    var sentEntry: Int64?
+    /// A save that has not been answered.
+    var sent: Sent?
+    /// Whether the file has such a save.
+    private var hasSent = false
     /// The record that must come before this one can be a row.
     var waiting: String?
     /// Whether the record was deleted, and its row waits for others to leave it.
@@ -31,6 +29,15 @@ struct KnownRecord: Sendable {
     var lacks = false
     /// The fetch that saw it last, or ``savedHere``.
     var session: Int64 = 0
+
+    /// A save on its way.
+    struct Sent: Sendable {
+        var fields: Data
+        /// The version that it is stamped with.
+        var version: Int64
+        /// The version of the outbox entry that it was made from.
+        var entry: Int64
+    }
 
     /// Stands for a version that this device saved and that no fetch has brought back.
     static let savedHere: Int64 = -1
@@ -45,20 +52,29 @@ struct KnownRecord: Sendable {
     }
 
     private static let columnNames = [
-        "name", "tbl", "key", "type", "tag", "system", "base", "sent", "sentVersion", "sentEntry",
-        "waiting", "goes", "problem", "session", "zone", "lacks",
+        "name", "tbl", "key", "type", "tag", "system", "base", "waiting", "goes", "problem",
+        "session", "zone", "lacks",
     ]
-    private static let columns = columnNames.joined(separator: ", ")
+
+    /// Saves that were not answered are few, and beside the records, so that noting one does not
+    /// write its record again.
+    private static let select = """
+        SELECT \(columnNames.joined(separator: ", ")), fields, version, entry
+        FROM cloudkit_record LEFT JOIN cloudkit_sent USING (name) WHERE
+        """
+
+    private static let selectOne = "\(select) name = ?"
+    private static let selectPortion = "\(select) name IN (\(Portion.marks))"
 
     /// The name stays as it is, so that its index need not be written again.
     private static let upsert = """
-        INSERT INTO cloudkit_record (\(columns))
+        INSERT INTO cloudkit_record (\(columnNames.joined(separator: ", ")))
         VALUES (\(columnNames.map { _ in "?" }.joined(separator: ", ")))
         ON CONFLICT (name) DO UPDATE
         SET \(columnNames.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
         """
 
-    /// A row of the columns above.
+    /// A row of ``select``.
     private init(_ row: Row) {
         name = row[0]
         if let table: String = row[1], let text: String = row[2] {
@@ -68,15 +84,16 @@ struct KnownRecord: Sendable {
         tag = row[4]
         system = row[5]
         base = row[6]
-        sent = row[7]
-        sentVersion = row[8]
-        sentEntry = row[9]
-        waiting = row[10]
-        goes = row[11]
-        problem = row[12]
-        session = row[13]
-        zone = row[14]
-        lacks = row[15]
+        waiting = row[7]
+        goes = row[8]
+        problem = row[9]
+        session = row[10]
+        zone = row[11]
+        lacks = row[12]
+        if let fields: Data = row[13] {
+            sent = Sent(fields: fields, version: row[14], entry: row[15])
+            hasSent = true
+        }
     }
 
     /// Whether the server has a version that could not be read; the fields are those of one before,
@@ -92,7 +109,22 @@ struct KnownRecord: Sendable {
 
     /// The fields of a save that has not been answered.
     func sentFields() throws -> [String: StoreValue]? {
-        try sent.map { try FieldCoding.fields($0) }
+        try sent.map { try FieldCoding.fields($0.fields) }
+    }
+
+    /// The fields as the server has them once it accepts what was sent.
+    func acceptedBase(_ table: TableSchema?) throws -> Data {
+        guard let sent = sent?.fields else { return base }
+        guard system == nil, let table else { return try FieldCoding.data(base, setting: sent) }
+        // A record that is new on the server has what was sent, whatever was known of one of before;
+        // fields of no column went along.
+        let kept = try baseFields { table.byField[$0] == nil }
+        return try FieldCoding.data(FieldCoding.data(kept), setting: sent)
+    }
+
+    /// Whether the save of some fields was made from an entry as it is, and says all that it does.
+    func wentWhole(_ entry: OutboxEntry, with fields: [String: StoreValue]) -> Bool {
+        entry.version == sent?.entry && entry.changed.keys.allSatisfy(fields.keys.contains)
     }
 
     /// The references that the record has and its row shows without, because what they refer to has
@@ -113,7 +145,7 @@ struct KnownRecord: Sendable {
 
     static func fetch(_ database: Database, name: String) throws -> KnownRecord? {
         let statement = try database.cachedStatement(
-            sql: "SELECT \(columns) FROM cloudkit_record WHERE name = ?"
+            sql: selectOne
         )
         return try Row.fetchOne(statement, arguments: [name]).map(KnownRecord.init)
     }
@@ -121,11 +153,12 @@ struct KnownRecord: Sendable {
     /// The records of some names, by name.
     static func fetch(_ database: Database, names: [String]) throws -> [String: KnownRecord] {
         let statement = try database.cachedStatement(
-            sql: "SELECT \(columns) FROM cloudkit_record WHERE name IN (\(Portion.marks))"
+            sql: selectPortion
         )
-        var records: [String: KnownRecord] = [:]
+        var records = [String: KnownRecord](minimumCapacity: names.count)
         for portion in Portion.of(names) {
-            for row in try Row.fetchAll(statement, arguments: portion) {
+            let rows = try Row.fetchCursor(statement, arguments: portion)
+            while let row = try rows.next() {
                 let record = KnownRecord(row)
                 records[record.name] = record
             }
@@ -142,7 +175,7 @@ struct KnownRecord: Sendable {
         // The plus keeps SQLite from going through all names in order to spare a sort of few.
         try Row.fetchAll(
             database,
-            sql: "SELECT \(columns) FROM cloudkit_record WHERE \(condition) ORDER BY +name",
+            sql: "\(select) \(condition) ORDER BY +name",
             arguments: arguments
         ).map(KnownRecord.init)
     }
@@ -150,40 +183,63 @@ struct KnownRecord: Sendable {
     func save(_ database: Database) throws {
         let statement = try database.cachedStatement(sql: Self.upsert)
         try statement.execute(arguments: [
-            name, key?.table, key?.text, type, tag, system, base, sent, sentVersion, sentEntry,
-            waiting, goes, problem, session, zone, lacks,
+            name, key?.table, key?.text, type, tag, system, base, waiting, goes, problem, session,
+            zone, lacks,
         ])
+        try saveSent(database)
     }
 
     /// Notes what is on the way of a record that the file has.
     func saveSent(_ database: Database) throws {
-        try database.run(
-            "UPDATE cloudkit_record SET sent = ?, sentVersion = ?, sentEntry = ? WHERE name = ?",
-            [sent, sentVersion, sentEntry, name]
-        )
+        if let sent {
+            try database.run(
+                "INSERT OR REPLACE INTO cloudkit_sent VALUES (?, ?, ?, ?)",
+                [name, sent.fields, sent.version, sent.entry]
+            )
+        } else if hasSent {
+            try database.run("DELETE FROM cloudkit_sent WHERE name = ?", [name])
+        }
     }
 
-    /// Notes what the server accepted of a record that the file has.
+    /// Notes what the server accepted of a record that the file has, but not that it was answered.
     ///
     /// - Parameters:
     ///   - database: The file.
-    ///   - before: The record as it went.
-    /// - Returns: Whether the file had it so; if not, nothing is noted.
+    ///   - record: What it accepted.
+    ///   - base: The fields as the server has them now.
+    ///   - tag: The tag that the record had when it went.
+    ///   - version: The version that it was stamped with.
+    /// - Returns: Whether the file has that record still; if not, nothing is noted.
     /// - Throws: An error of the database.
-    func saveAccepted(_ database: Database, after before: KnownRecord) throws -> Bool {
+    static func accept(
+        _ database: Database,
+        _ record: SavedRecord,
+        base: Data,
+        after tag: String?,
+        version: Int64?
+    ) throws -> Bool {
         try database.run(
             """
-            UPDATE cloudkit_record SET tag = ?, system = ?, base = ?, session = ?, problem = NULL,
-                sent = NULL, sentVersion = NULL, sentEntry = NULL
-            WHERE name = ? AND tag IS ? AND sentVersion IS ?
+            UPDATE cloudkit_record SET tag = ?, system = ?, base = ?, session = \(savedHere),
+                problem = NULL
+            WHERE name = ? AND tag IS ?
+                AND (SELECT version FROM cloudkit_sent s WHERE s.name = cloudkit_record.name) IS ?
             """,
-            [tag, system, base, session, name, before.tag, before.sentVersion]
+            [record.tag, record.system, base, record.name, tag, version]
         )
         return database.changesCount == 1
     }
 
+    /// Forgets saves that were answered.
+    static func clearSent(_ database: Database, names: [String]) throws {
+        for portion in Portion.of(names) {
+            try database.run("DELETE FROM cloudkit_sent WHERE name IN (\(Portion.marks))", portion)
+        }
+    }
+
     func delete(_ database: Database) throws {
         try database.run("DELETE FROM cloudkit_record WHERE name = ?", [name])
+        try database.run("DELETE FROM cloudkit_sent WHERE name = ?", [name])
         if let key { try Place.remove(database, key) }
     }
 }

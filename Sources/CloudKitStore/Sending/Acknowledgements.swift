@@ -46,51 +46,36 @@ struct Acknowledgements {
     /// - Parameters:
     ///   - records: The records that it saved.
     ///   - entries: The entries that the batch was made from, by record name.
-    ///   - sent: The records as they went.
+    ///   - sent: Those that went as a whole.
     /// - Throws: An error of the database.
     mutating func accept(
         _ records: [SavedRecord],
         _ entries: [String: OutboxEntry],
         _ sent: [String: SentRecord]
     ) throws {
+        var noted: [String] = []
+        var whole: [(record: SavedRecord, key: RowKey, version: Int64)] = []
         for record in records {
             let entry = entries[record.name]
-            if let sent = sent[record.name], let entry,
-                try acceptAsSent(record, sent, entry)
+            if mapping.defect == nil, let entry, let sent = sent[record.name],
+                try note(record, base: sent.base, after: sent.tag, version: sent.version)
             {
-                continue
+                noted.append(record.name)
+                whole.append((record, entry.key, entry.version))
+            } else if try accept(record, entry) {
+                noted.append(record.name)
             }
-            guard let known = try KnownRecord.fetch(database, name: record.name) else { continue }
-            try accept(record, known, entry)
         }
+        try KnownRecord.clearSent(database, names: noted)
+        try OutboxEntry.clear(database, versions: whole.map(\.version))
+        for (record, key, _) in whole { try locate(record, key) }
     }
 
-    /// Takes in a save of everything that its entry says, of which nobody has heard since it went.
-    ///
-    /// Returns whether it is one.
-    private mutating func acceptAsSent(
-        _ record: SavedRecord,
-        _ sent: SentRecord,
-        _ entry: OutboxEntry
-    ) throws -> Bool {
-        guard mapping.defect == nil, let key = sent.known.key,
-            sent.known.wentWhole(entry, with: sent.fields)
+    /// Takes in a save of which more must be known than what went; says whether it was noted.
+    private mutating func accept(_ record: SavedRecord, _ sentEntry: OutboxEntry?) throws -> Bool {
+        guard let before = try KnownRecord.fetch(database, name: record.name), let key = before.key
         else { return false }
-        var known = sent.known
-        known.base = try applier.base(of: known, with: sent.fields)
-        guard try save(&known, record, after: sent.known) else { return false }
-        try entry.clear(database)
-        try locate(record, key)
-        return true
-    }
-
-    private mutating func accept(
-        _ record: SavedRecord,
-        _ before: KnownRecord,
-        _ sentEntry: OutboxEntry?
-    ) throws {
         var known = before
-        guard let key = known.key else { return }
         if let sent = try known.sentFields() {
             var entry = sentEntry
             // An entry that went as a whole is cleared if it is the same still; others are looked at.
@@ -99,21 +84,22 @@ struct Acknowledgements {
             }
             try applier.acknowledge(sent, &known, &entry)
         }
-        try save(&known, record, after: before)
+        let isNoted =
+            try note(record, base: known.base, after: before.tag, version: before.sent?.version)
         try locate(record, key)
+        return isNoted
     }
 
-    /// Notes the version that the server made, unless the file has another record than before.
-    @discardableResult
-    private mutating func save(
-        _ known: inout KnownRecord,
+    /// Notes the version that the server made, unless the file has another record than went.
+    private mutating func note(
         _ record: SavedRecord,
-        after before: KnownRecord
+        base: Data,
+        after tag: String?,
+        version: Int64?
     ) throws -> Bool {
-        known.tag = record.tag
-        known.system = record.system
-        known.session = KnownRecord.savedHere
-        guard try known.saveAccepted(database, after: before) else { return false }
+        guard
+            try KnownRecord.accept(database, record, base: base, after: tag, version: version)
+        else { return false }
         if let modified = record.modified { latest = max(latest ?? modified, modified) }
         return true
     }
@@ -174,8 +160,6 @@ struct Acknowledgements {
             return try applier.apply([remote])
         }
         known.sent = nil
-        known.sentVersion = nil
-        known.sentEntry = nil
         try known.save(database)
         switch error.code {
         case .unknownItem: try applier.delete([name])
@@ -218,12 +202,5 @@ struct Acknowledgements {
             true
         default: false
         }
-    }
-}
-
-extension KnownRecord {
-    /// Whether the save of some fields was made from an entry as it is, and says all that it does.
-    fileprivate func wentWhole(_ entry: OutboxEntry, with fields: [String: StoreValue]) -> Bool {
-        entry.version == sentEntry && entry.changed.keys.allSatisfy(fields.keys.contains)
     }
 }

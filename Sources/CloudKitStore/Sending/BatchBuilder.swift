@@ -239,7 +239,7 @@ struct BatchBuilder {
         let base = try known.baseFields {
             isNew || entry.changed[$0] != nil || $0 == RecordStamp.field
         }
-        if let sent, let version = known.sentVersion {
+        if let sent, let version = known.sent?.version {
             // What was sent and never answered goes again as it was, so that it counts once.
             return try add(known, entry, sent, version, base, fields, row, table)
         }
@@ -263,16 +263,24 @@ struct BatchBuilder {
         }
         let version = try nextVersion()
         changes[RecordStamp.field] = .text(stamp(base, entry, changes, version).text)
-        known.sent = FieldCoding.data(changes)
-        known.sentVersion = version
-        known.sentEntry = entry.version
+        known.sent = KnownRecord.Sent(
+            fields: FieldCoding.data(changes),
+            version: version,
+            entry: entry.version
+        )
         if found?.key == entry.key {
             try known.saveSent(database)
         } else {
             try known.save(database)
         }
         try add(known, entry, changes, version, base, fields, row, table)
-        batch.sent[name] = SentRecord(known: known, fields: changes)
+        if known.wentWhole(entry, with: changes) {
+            batch.sent[name] = SentRecord(
+                tag: known.tag,
+                version: version,
+                base: try known.acceptedBase(table)
+            )
+        }
     }
 
     /// Whether a mistake that a test put in keeps a change from being sent.
@@ -292,14 +300,9 @@ struct BatchBuilder {
         _ version: Int64
     ) -> RecordStamp {
         var stamp = RecordStamp(fields: base)
-        stamp.versions[clock.device] = version
+        stamp.save(version, by: clock.device)
         for field in changes.keys {
-            var time = clock.edit(entry.changed[field] ?? entry.since)
-            // An edit of a version comes after it, whatever the clocks say.
-            if let before = stamp.times[field], before.microseconds >= time.microseconds {
-                time.microseconds = before.microseconds + 1
-            }
-            stamp.times[field] = time
+            stamp.edit(field, at: clock.edit(entry.changed[field] ?? entry.since))
         }
         return stamp
     }
@@ -383,7 +386,7 @@ struct BatchBuilder {
             return try entry.clear(database)
         }
         guard let known = try KnownRecord.fetch(database, name: name),
-            known.system != nil || known.sentVersion != nil
+            known.system != nil || known.sent != nil
         else {
             // Inserted and deleted before it was sent: the server never hears of it.
             try entry.clear(database)

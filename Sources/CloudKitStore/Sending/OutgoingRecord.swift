@@ -16,17 +16,20 @@ struct OutgoingBatch {
     var deletions: [(name: String, tag: String?)] = []
     /// The outbox entries in the batch, by record name.
     var entries: [String: OutboxEntry] = [:]
-    /// What was made for this batch, by record name; nothing of what goes again.
+    /// The saves that say all that their entries do, by record name; none of what goes again.
     var sent: [String: SentRecord] = [:]
 
     var isEmpty: Bool { saves.isEmpty && deletions.isEmpty }
 }
 
-/// A record as it was when it went, so that the answer need not read it again.
+/// What must be known of a save once it is accepted, so that the answer need not read the record.
 struct SentRecord: Sendable {
-    var known: KnownRecord
-    /// The fields that went.
-    var fields: [String: StoreValue]
+    /// The tag of the version that it was made from.
+    var tag: String?
+    /// The version that it is stamped with.
+    var version: Int64
+    /// The fields as the server has them once it accepts the save.
+    var base: Data
 }
 
 /// What the server says of a record that it accepted.

@@ -122,6 +122,13 @@ extension ChangeApplier {
         // Rows may take others of their own table with them.
         for key in keys { try keepEdits(of: key) }
         for key in keys { try letGo(key) }
+        try database.execute(
+            sql: """
+                DELETE FROM cloudkit_sent
+                WHERE name IN (SELECT name FROM cloudkit_record WHERE zone = ?)
+                """,
+            arguments: [zone]
+        )
         for table in ["cloudkit_record", "cloudkit_share", "cloudkit_zone"] {
             try database.execute(sql: "DELETE FROM \(table) WHERE zone = ?", arguments: [zone])
         }

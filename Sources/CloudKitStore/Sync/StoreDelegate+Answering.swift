@@ -10,7 +10,7 @@ extension StoreDelegate {
         var zone = ""
         /// The outbox entries that it was made from, by record name.
         var entries: [String: OutboxEntry] = [:]
-        /// Its records as they went.
+        /// Those of its saves that say all that their entries do, by record name.
         var sent: [String: SentRecord] = [:]
         /// The temporary files of its assets.
         var files: [URL] = []

@@ -3,7 +3,7 @@ import GRDB
 /// The tables that the store keeps beside the app's, in the same file, under one prefix.
 enum ControlTables {
     /// The version of these tables; a file of a newer version is left alone.
-    static let version = 2
+    static let version = 3
 
     /// The wall clock in microseconds, or what a test says it is.
     static let now =
@@ -110,7 +110,22 @@ enum ControlTables {
             zone TEXT PRIMARY KEY,
             sweeps INTEGER NOT NULL DEFAULT 0
         ) WITHOUT ROWID;
+        """,
+        // 3: saves that were not answered, in a table of their own.
         """
+        CREATE TABLE cloudkit_sent (
+            name TEXT PRIMARY KEY,
+            fields BLOB NOT NULL,
+            version INTEGER NOT NULL,
+            entry INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        INSERT INTO cloudkit_sent SELECT name, sent, sentVersion, sentEntry FROM cloudkit_record
+            WHERE sent IS NOT NULL AND sentVersion IS NOT NULL AND sentEntry IS NOT NULL;
+        DROP INDEX cloudkit_record_sent;
+        ALTER TABLE cloudkit_record DROP COLUMN sent;
+        ALTER TABLE cloudkit_record DROP COLUMN sentVersion;
+        ALTER TABLE cloudkit_record DROP COLUMN sentEntry;
+        """,
     ]
 
     /// Makes the tables where they are missing, and brings those of older versions up to this one.

@@ -40,13 +40,14 @@ struct OutboxEntry {
         where condition: String = "true",
         limit: Int = .max
     ) throws -> [OutboxEntry] {
-        try Row.fetchAll(
+        let rows = try Row.fetchCursor(
             database,
             sql: """
                 SELECT \(columns) FROM cloudkit_outbox WHERE \(condition) ORDER BY version LIMIT ?
                 """,
             arguments: [limit]
-        ).map(OutboxEntry.init)
+        )
+        return try Array(rows.map(OutboxEntry.init))
     }
 
     static func count(_ database: Database, where condition: String = "true") throws -> Int {
@@ -77,6 +78,16 @@ struct OutboxEntry {
             "DELETE FROM cloudkit_outbox WHERE tbl = ? AND key = ? AND version = ?",
             [key.table, key.text, version]
         )
+    }
+
+    /// Removes the entries of some versions: each is of one entry alone, as it was then.
+    static func clear(_ database: Database, versions: [Int64]) throws {
+        for portion in Portion.of(versions) {
+            try database.run(
+                "DELETE FROM cloudkit_outbox WHERE version IN (\(Portion.marks))",
+                portion
+            )
+        }
     }
 
     /// Sets the entry aside with a reason, unless it has changed since.

@@ -8,4 +8,11 @@ extension ArraySlice<UInt8> {
         guard let place = firstIndex(of: separator) else { return nil }
         return (self[..<place], self[(place + 1)...])
     }
+
+    /// Takes away what is before the first such byte, and the byte; all of it where there is none.
+    mutating func removePart(before separator: UInt8) -> ArraySlice {
+        let place = firstIndex(of: separator) ?? endIndex
+        defer { self = self[place...].dropFirst() }
+        return self[..<place]
+    }
 }

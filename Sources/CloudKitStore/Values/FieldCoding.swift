@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 /// Fields as bytes, for the control tables: small, quick, and the same for the same fields.
-enum FieldCoding {
+package enum FieldCoding {
     /// Bytes that are no fields.
     struct Unreadable: Error {}
 
@@ -18,7 +18,7 @@ enum FieldCoding {
         static let asset: UInt8 = 9
     }
 
-    static func data(_ fields: [String: StoreValue]) -> Data {
+    package static func data(_ fields: [String: StoreValue]) -> Data {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
         append(UInt64(fields.count), to: &bytes)
@@ -30,7 +30,7 @@ enum FieldCoding {
     }
 
     /// The fields, or those of them that are asked for.
-    static func fields(
+    package static func fields(
         _ data: Data,
         where isWanted: (String) -> Bool = { _ in true }
     ) throws -> [String: StoreValue] {
@@ -48,33 +48,29 @@ enum FieldCoding {
         return fields
     }
 
-    /// The bytes of fields after some were set; the others are copied as they are.
-    static func data(_ data: Data, setting changes: [String: StoreValue]) throws -> Data {
-        var reader = Reader(bytes: Array(data))
-        var changed = changes.sorted { $0.key < $1.key }[...]
-        var count = 0
+    /// The bytes of fields after others were set; both are copied as they are.
+    package static func data(_ data: Data, setting changes: Data) throws -> Data {
+        var kept = Reader(bytes: Array(data))
+        var set = Reader(bytes: Array(changes))
+        var (keptCount, setCount) = (try kept.count(), try set.count())
+        var field = try kept.field(of: &keptCount)
+        var change = try set.field(of: &setCount)
+        var count: UInt64 = 0
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(data.count + 128)
-        func appendChanged(while precedes: (String) -> Bool) {
-            while let (name, value) = changed.first, precedes(name) {
-                append(name, to: &bytes)
-                append(value, to: &bytes)
-                count += 1
-                changed.removeFirst()
+        bytes.reserveCapacity(data.count + changes.count)
+        while field != nil || change != nil {
+            if let old = field, change.map({ old.name < $0.name }) ?? true {
+                bytes += old.bytes
+                field = try kept.field(of: &keptCount)
+            } else if let new = change {
+                bytes += new.bytes
+                if new.name == field?.name { field = try kept.field(of: &keptCount) }
+                change = try set.field(of: &setCount)
             }
-        }
-        for _ in 0..<(try reader.count()) {
-            let start = reader.place
-            let name = try reader.text()
-            try reader.skipValue()
-            appendChanged { $0 < name }
-            guard changed.first?.key != name else { continue }
-            bytes += reader.bytes[start..<reader.place]
             count += 1
         }
-        appendChanged { _ in true }
         var number: [UInt8] = []
-        append(UInt64(count), to: &number)
+        append(count, to: &number)
         return Data(number + bytes)
     }
 
@@ -146,7 +142,7 @@ enum FieldCoding {
         private static let depthLimit = 4
 
         let bytes: [UInt8]
-        private(set) var place = 0
+        private var place = 0
 
         init(bytes: [UInt8]) {
             self.bytes = bytes
@@ -186,6 +182,18 @@ enum FieldCoding {
             let count = try count()
             defer { place += count }
             return bytes[place..<place + count]
+        }
+
+        /// The next of some fields, and the bytes that are its name and value; nil after the last.
+        mutating func field(
+            of count: inout Int
+        ) throws -> (name: String, bytes: ArraySlice<UInt8>)? {
+            guard count > 0 else { return nil }
+            count -= 1
+            let start = place
+            let name = try text()
+            try skipValue()
+            return (name, bytes[start..<place])
         }
 
         mutating func text() throws -> String { String(decoding: try slice(), as: UTF8.self) }

@@ -385,6 +385,12 @@ struct SharingTests {
                 ALTER TABLE cloudkit_record DROP COLUMN lacks;
                 ALTER TABLE cloudkit_record DROP COLUMN zone;
                 ALTER TABLE cloudkit_control DROP COLUMN sharedEngine;
+                ALTER TABLE cloudkit_record ADD COLUMN sent BLOB;
+                ALTER TABLE cloudkit_record ADD COLUMN sentVersion INTEGER;
+                ALTER TABLE cloudkit_record ADD COLUMN sentEntry INTEGER;
+                CREATE INDEX cloudkit_record_sent ON cloudkit_record (sentVersion)
+                    WHERE sentVersion IS NOT NULL;
+                DROP TABLE cloudkit_sent;
                 UPDATE cloudkit_control SET version = 1;
                 """
             )
