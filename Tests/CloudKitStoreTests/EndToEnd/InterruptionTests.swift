@@ -46,8 +46,24 @@ struct InterruptionTests {
         }
     }
 
-    @Test("A save whose answer was lost counts once, even after another device saved on top")
-    func lostAnswer() async throws {
+    /// What makes a file of one of before saves that were not answered had a table of their own.
+    static let ofVersion2 = """
+        ALTER TABLE cloudkit_record ADD COLUMN sent BLOB;
+        ALTER TABLE cloudkit_record ADD COLUMN sentVersion INTEGER;
+        ALTER TABLE cloudkit_record ADD COLUMN sentEntry INTEGER;
+        CREATE INDEX cloudkit_record_sent ON cloudkit_record (sentVersion)
+            WHERE sentVersion IS NOT NULL;
+        UPDATE cloudkit_record SET (sent, sentVersion, sentEntry) =
+            (SELECT fields, version, entry FROM cloudkit_sent s WHERE s.name = cloudkit_record.name);
+        DROP TABLE cloudkit_sent;
+        UPDATE cloudkit_control SET version = 2;
+        """
+
+    @Test(
+        "A save whose answer was lost counts once, even after another device saved on top",
+        arguments: [false, true]
+    )
+    func lostAnswer(fileIsOfVersion2: Bool) async throws {
         try await withScript { phone, laptop, transport, reopen in
             try await phone.run("INSERT INTO note (id, count) VALUES ('n', 10)")
             try await settle(phone, laptop)
@@ -60,6 +76,8 @@ struct InterruptionTests {
             try await laptop.run("UPDATE note SET count = count + 100")
             try await laptop.store.sync()
             // The process ends, and another opens the file.
+            await phone.store.stop()
+            if fileIsOfVersion2 { try await phone.run(Self.ofVersion2) }
             let again = try await reopen()
             try await again.run("UPDATE note SET count = count + 1000")
             try await settle(again, laptop)

@@ -377,6 +377,7 @@ struct SharingTests {
             try await phone.store.sync()
             try await phone.run("UPDATE note SET title = 'unsent' WHERE id = 'a'")
             await phone.store.stop()
+            try await phone.run(InterruptionTests.ofVersion2)
             try await phone.run(
                 """
                 DROP TABLE cloudkit_place; DROP TABLE cloudkit_share; DROP TABLE cloudkit_zone;
@@ -385,12 +386,6 @@ struct SharingTests {
                 ALTER TABLE cloudkit_record DROP COLUMN lacks;
                 ALTER TABLE cloudkit_record DROP COLUMN zone;
                 ALTER TABLE cloudkit_control DROP COLUMN sharedEngine;
-                ALTER TABLE cloudkit_record ADD COLUMN sent BLOB;
-                ALTER TABLE cloudkit_record ADD COLUMN sentVersion INTEGER;
-                ALTER TABLE cloudkit_record ADD COLUMN sentEntry INTEGER;
-                CREATE INDEX cloudkit_record_sent ON cloudkit_record (sentVersion)
-                    WHERE sentVersion IS NOT NULL;
-                DROP TABLE cloudkit_sent;
                 UPDATE cloudkit_control SET version = 1;
                 """
             )
