@@ -75,7 +75,7 @@ extension ChangeApplier {
     private func rivals(of candidate: Candidate) throws -> [(key: RowKey, row: Row)] {
         let table = candidate.table
         var rivals: [(key: RowKey, row: Row)] = []
-        for columns in try uniqueColumns(table) {
+        for columns in try rows.uniqueColumns(table) {
             var values: [DatabaseValue] = []
             for column in columns {
                 guard let field = candidate.fields[column.field], !field.isNull else { break }
@@ -96,25 +96,6 @@ extension ChangeApplier {
             }
         }
         return rivals
-    }
-
-    /// The columns of each UNIQUE constraint and index besides the key.
-    private func uniqueColumns(_ table: TableSchema) throws -> [[TableColumn]] {
-        let indexes = try Row.fetchAll(
-            database,
-            sql: "PRAGMA index_list(\(table.name.quoted))"
-        )
-        return try indexes.compactMap { index in
-            guard index["unique"] as Bool, !(index["partial"] as Bool),
-                index["origin"] as String != "pk"
-            else { return nil }
-            let names = try Row.fetchAll(
-                database,
-                sql: "PRAGMA index_info(\((index["name"] as String).quoted))"
-            ).map { $0["name"] as String? }
-            let columns = names.compactMap { $0.flatMap(table.column) }
-            return columns.count == names.count ? columns : nil
-        }
     }
 
     /// Removes a row here and on the server, for one that has its values.

@@ -115,6 +115,25 @@ struct RowStore {
         )
     }
 
+    /// The columns of each UNIQUE constraint and index besides the key.
+    func uniqueColumns(_ table: TableSchema) throws -> [[TableColumn]] {
+        let indexes = try Row.fetchAll(
+            database,
+            sql: "PRAGMA index_list(\(table.name.quoted))"
+        )
+        return try indexes.compactMap { index in
+            guard index["unique"] as Bool, !(index["partial"] as Bool),
+                index["origin"] as String != "pk"
+            else { return nil }
+            let names = try Row.fetchAll(
+                database,
+                sql: "PRAGMA index_info(\((index["name"] as String).quoted))"
+            ).map { $0["name"] as String? }
+            let columns = names.compactMap { $0.flatMap(table.column) }
+            return columns.count == names.count ? columns : nil
+        }
+    }
+
     func delete(_ key: RowKey, _ table: TableSchema) throws {
         let statement = try database.cachedStatement(sql: table.sql.delete)
         try statement.execute(arguments: StatementArguments(values: key.values(table) ?? []))

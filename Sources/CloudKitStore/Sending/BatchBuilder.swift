@@ -26,7 +26,9 @@ struct BatchBuilder {
         case done
     }
 
-    private var limit = 0
+    private(set) var limit = 0
+    /// The versions that were sent in this round already.
+    private(set) var attempted: Set<Int64> = []
     /// Times that the records of the batch are stamped with, taken together.
     private var versions: Range<Int64> = 0..<0
     /// The records of the entries that were read last, by name; nil for those that are not known.
@@ -34,6 +36,8 @@ struct BatchBuilder {
     /// The rows of these entries by table, where one statement finds them.
     private var found: [String: [RowKey: Row]] = [:]
     private var visits: [RowKey: Visit] = [:]
+    /// What the deletions of each table set free, where somebody asked.
+    var freed: [String: FreedValues] = [:]
     private var batch = OutgoingBatch()
 
     /// Whether anything in the file is shared.
@@ -61,13 +65,14 @@ struct BatchBuilder {
     /// - Throws: An error of the database.
     mutating func next(limit: Int, except attempted: Set<Int64>) throws -> OutgoingBatch {
         self.limit = limit
+        self.attempted = attempted
         visits.reserveCapacity(limit)
         batch.entries.reserveCapacity(limit)
         batch.sent.reserveCapacity(limit)
         var deletions: [OutboxEntry] = []
         var last: Int64 = 0
-        let condition = " AND \(isIncluded)"
-        while batch.saves.count < limit {
+        let condition = " AND \(isInZone)"
+        while count < limit {
             let entries = try OutboxEntry.fetchAll(
                 database,
                 where: "problem IS NULL AND version > \(last)\(condition)",
@@ -79,8 +84,8 @@ struct BatchBuilder {
             for entry in entries where !attempted.contains(entry.version) {
                 if entry.isDeleted {
                     deletions.append(entry)
-                } else if batch.saves.count < limit {
-                    try visit(entry, attempted, depth: 0)
+                } else if count < limit {
+                    try visit(entry, depth: 0)
                 }
             }
             if deletions.count >= limit { break }
@@ -89,14 +94,22 @@ struct BatchBuilder {
             // A record goes after those that are linked to it.
             deletions.sort { catalog.rank($0.key.table) > catalog.rank($1.key.table) }
         }
-        for entry in deletions where batch.saves.count + batch.deletions.count < limit {
+        for entry in deletions where try count < limit && !isIncluded(entry) {
             try addDeletion(entry)
         }
         return batch
     }
 
+    /// How many records are in the batch.
+    var count: Int { batch.saves.count + batch.deletions.count }
+
+    /// Whether an entry is in the batch.
+    func isIncluded(_ entry: OutboxEntry) throws -> Bool {
+        try batch.entries[name(entry.key)] != nil
+    }
+
     /// The condition that rows of the outbox are in the zone.
-    private var isIncluded: String {
+    private var isInZone: String {
         let names = catalog.tables.filter(\.isPublic).map(\.name.literal)
         let list = "(\(names.joined(separator: ", ")))"
         if zone == StoreFile.publicZone { return "tbl IN \(list)" }
@@ -136,7 +149,6 @@ struct BatchBuilder {
     /// Adds an entry after the rows that it refers to.
     private mutating func visit(
         _ entry: OutboxEntry,
-        _ attempted: Set<Int64>,
         depth: Int
     ) throws {
         guard visits[entry.key] == nil, let table = catalog[entry.key.table] else { return }
@@ -148,10 +160,10 @@ struct BatchBuilder {
             guard parent.key != entry.key, try !isOnServer(parent.key) else { continue }
             guard let parentEntry = try OutboxEntry.fetch(database, parent.key) else { continue }
             if visits[parent.key] == nil, parentEntry.problem == nil, depth < Self.depthLimit,
-                batch.saves.count + depth + 1 < limit,
+                count + depth + 1 < limit,
                 !attempted.contains(parentEntry.version)
             {
-                try visit(parentEntry, attempted, depth: depth + 1)
+                try visit(parentEntry, depth: depth + 1)
             }
             if batch.entries[try name(parent.key)] == nil { open.insert(parent.field) }
         }
@@ -161,7 +173,7 @@ struct BatchBuilder {
         {
             return
         }
-        try addSave(entry, row, table, leavingOut: open)
+        try addSave(entry, row, table, leavingOut: open, depth: depth)
     }
 
     /// Whether one of the parents is being visited, so that waiting for it would never end.
@@ -209,7 +221,8 @@ struct BatchBuilder {
         _ entry: OutboxEntry,
         _ row: Row,
         _ table: TableSchema,
-        leavingOut open: Set<String>
+        leavingOut open: Set<String>,
+        depth: Int
     ) throws {
         let name: String
         do {
@@ -233,6 +246,7 @@ struct BatchBuilder {
         } catch {
             return try setAside(entry, "\(error)")
         }
+        if isNew, try !addDeletions(freeing: fields, table, depth: depth) { return }
         let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
         if place != nil { try linkChildren(of: row, table) }
         // Of a record that the server has, a change stands against its field and the stamp alone.
@@ -376,7 +390,7 @@ struct BatchBuilder {
 
     // MARK: Deletions
 
-    private mutating func addDeletion(_ entry: OutboxEntry) throws {
+    mutating func addDeletion(_ entry: OutboxEntry) throws {
         guard let table = catalog[entry.key.table] else { return }
         let name: String
         do {

@@ -276,7 +276,8 @@ public final class CloudStore: Sendable {
 
     /// The rows that the server changes here, as they change.
     ///
-    /// Each call makes a stream of its own.
+    /// Each call makes a stream of its own. A store tells what it syncs itself; where another one
+    /// leads (``isLeading``), `ValueObservation`s tell what became of the rows.
     public var changes: AsyncStream<RowChange> {
         let (stream, continuation) = AsyncStream<RowChange>.makeStream()
         let id = state.withLock { state in
