@@ -111,7 +111,8 @@ enum ControlTables {
             sweeps INTEGER NOT NULL DEFAULT 0
         ) WITHOUT ROWID;
         """,
-        // 3: saves that were not answered, in a table of their own.
+        // 3: saves that were not answered, in a table of their own. Their old columns stay, and are
+        // NULL: SQLite drops none where the app has a view or trigger that does not compile.
         """
         CREATE TABLE cloudkit_sent (
             name TEXT PRIMARY KEY,
@@ -121,10 +122,9 @@ enum ControlTables {
         ) WITHOUT ROWID;
         INSERT INTO cloudkit_sent SELECT name, sent, sentVersion, sentEntry FROM cloudkit_record
             WHERE sent IS NOT NULL AND sentVersion IS NOT NULL AND sentEntry IS NOT NULL;
+        UPDATE cloudkit_record SET sent = NULL, sentVersion = NULL, sentEntry = NULL
+            WHERE sent IS NOT NULL;
         DROP INDEX cloudkit_record_sent;
-        ALTER TABLE cloudkit_record DROP COLUMN sent;
-        ALTER TABLE cloudkit_record DROP COLUMN sentVersion;
-        ALTER TABLE cloudkit_record DROP COLUMN sentEntry;
         """,
     ]
 
