@@ -22,19 +22,16 @@ extension FreedValues {
             rows.database,
             where: "problem IS NULL AND deleted <> 0 AND tbl = \(table.name.literal)"
         ).filter { !attempted.contains($0.version) }
-        let names = deletions.compactMap { try? $0.key.recordName(table) }
-        let known = try KnownRecord.fetch(rows.database, names: names)
-        for fields in rules {
-            var freed: [[StoreValue]: OutboxEntry] = [:]
-            for entry in deletions {
-                guard let name = try? entry.key.recordName(table),
-                    let record = known[name], record.system != nil
-                else { continue }
-                let base = try record.baseFields(where: fields.contains)
+        let names = deletions.map { try? $0.key.recordName(table) }
+        let known = try KnownRecord.fetch(rows.database, names: names.compactMap(\.self))
+        self.rules = rules.map { ($0, [:]) }
+        for (entry, name) in zip(deletions, names) {
+            guard let record = name.flatMap({ known[$0] }), record.system != nil else { continue }
+            let base = try record.baseFields { field in rules.contains { $0.contains(field) } }
+            for (place, fields) in rules.enumerated() {
                 let values = fields.map { base[$0] ?? .null }
-                if !values.contains(.null) { freed[values] = entry }
+                if !values.contains(.null) { self.rules[place].deletions[values] = entry }
             }
-            self.rules.append((fields, freed))
         }
     }
 }
@@ -62,7 +59,7 @@ extension BatchBuilder {
             freed[table.name] = try FreedValues(table, rows, except: attempted)
         }
         let deletions = freed[table.name]?.deletions(for: fields) ?? []
-        let missing = try deletions.filter { try !isIncluded($0) }
+        let missing = try deletions.filter { try !isIncluded($0.key) }
         guard !missing.isEmpty else { return true }
         guard count == 0 || count + missing.count + depth < limit else { return false }
         for deletion in missing { try addDeletion(deletion) }

@@ -94,19 +94,15 @@ struct BatchBuilder {
             // A record goes after those that are linked to it.
             deletions.sort { catalog.rank($0.key.table) > catalog.rank($1.key.table) }
         }
-        for entry in deletions where try count < limit && !isIncluded(entry) {
-            try addDeletion(entry)
-        }
+        for entry in deletions where count < limit { try addDeletion(entry) }
         return batch
     }
 
     /// How many records are in the batch.
     var count: Int { batch.saves.count + batch.deletions.count }
 
-    /// Whether an entry is in the batch.
-    func isIncluded(_ entry: OutboxEntry) throws -> Bool {
-        try batch.entries[name(entry.key)] != nil
-    }
+    /// Whether a row's change is in the batch.
+    func isIncluded(_ key: RowKey) throws -> Bool { try batch.entries[name(key)] != nil }
 
     /// The condition that rows of the outbox are in the zone.
     private var isInZone: String {
@@ -165,7 +161,7 @@ struct BatchBuilder {
             {
                 try visit(parentEntry, depth: depth + 1)
             }
-            if batch.entries[try name(parent.key)] == nil { open.insert(parent.field) }
+            if try !isIncluded(parent.key) { open.insert(parent.field) }
         }
         // A row that needs a parent which cannot be sent waits for it.
         if open.contains(where: { table.byField[$0]?.isNotNull ?? true }),
@@ -188,8 +184,7 @@ struct BatchBuilder {
 
     /// Whether the server has a row's record, or will have it with this batch.
     func isThere(_ key: RowKey) throws -> Bool {
-        if batch.entries[try name(key)] != nil { return true }
-        return try isOnServer(key)
+        try isIncluded(key) || isOnServer(key)
     }
 
     private func isOnServer(_ key: RowKey) throws -> Bool {
@@ -399,6 +394,8 @@ struct BatchBuilder {
             // A row whose record has no name was never sent.
             return try entry.clear(database)
         }
+        // It may have gone along with the row that takes its place.
+        guard batch.entries[name] == nil else { return }
         guard let known = try KnownRecord.fetch(database, name: name),
             known.system != nil || known.sent != nil
         else {

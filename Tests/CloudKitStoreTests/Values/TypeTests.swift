@@ -85,6 +85,9 @@ struct TypeTests {
             #expect(try await laptop.rows().count == 1)
             let reason = try await phone.store.status.setAside.first?.reason
             #expect(reason?.contains("255") == true)
+            try await phone.run("DELETE FROM note WHERE id <> 'short'")
+            try await settle(phone, laptop)
+            #expect(try await phone.store.status.isSettled)
         }
     }
 
