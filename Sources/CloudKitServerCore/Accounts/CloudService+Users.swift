@@ -37,15 +37,24 @@ extension CloudService {
 
     /// `users/lookup/email` and `users/lookup/id`: users in the older form.
     func lookUpUsers(_ call: Call) async throws -> Data {
-        _ = try call.user()
+        let caller = try call.user()
         try Self.checkPublic(call)
         let request = try call.message(LookupUsersRequest.self)
         try checkCount(request.users.count, "users")
         let users = try await storage.read { try $0.users(container: call.path.container) }
-        let found = request.users.compactMap { info in
-            users.first { ParticipantIdentity(userRecordName: nil, lookupInfo: info).isOf($0) }
+        let found = request.users.compactMap { info -> UserDictionary? in
+            guard
+                let user = users.first(where: {
+                    ParticipantIdentity(userRecordName: nil, lookupInfo: info).isOf($0)
+                })
+            else { return nil }
+            var answer = UserDictionary(user)
+            // An address is told to who knows it already.
+            let knows = info.emailAddress?.lowercased() == user.emailAddress
+            if user.id != caller.id, !knows { answer.emailAddress = nil }
+            return answer
         }
-        return try WireJSON.encode(UserDictionaries(users: found.map(UserDictionary.init)))
+        return try WireJSON.encode(UserDictionaries(users: found))
     }
 
     /// `users/lookup/contacts`: nobody, as a server knows no address books.
@@ -98,7 +107,7 @@ private struct UserDictionary: Encodable {
     let userRecordName: String
     let firstName: String?
     let lastName: String?
-    let emailAddress: String?
+    var emailAddress: String?
 
     init(_ user: StoredUser) {
         userRecordName = user.recordName

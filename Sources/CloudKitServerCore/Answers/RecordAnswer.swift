@@ -48,7 +48,7 @@ struct RecordAnswer {
         writeReference("parent", record.parent, to: &writer)
         writeReference("share", record.share, to: &writer)
         if let extra = record.extra {
-            try SharePart(stored: extra).write(caller: caller, owner: zone.id, to: &writer)
+            try SharePart(stored: extra).write(caller: caller, to: &writer)
         }
         writeZone(to: &writer)
         writer.closeObject()

@@ -28,7 +28,8 @@ extension CloudService {
             let zone = try ZoneDirectory(call: call, reader: writer)
                 .zone(request.zoneID ?? .defaultZone)
             var manifest = ArchiveManifest(of: zone, desiredKeys: request.desiredKeys)
-            try selection.forEach(in: zone, writer) { try manifest.add($0) }
+            let sight = zone.sight(call, schema: nil)
+            try selection.forEach(in: zone, sight, writer) { try manifest.add($0) }
             let plan = try manifest.plan(expires: expires)
             // Records may lose the files before they are downloaded.
             try AssetHolds().hold(plan.entries.compactMap(\.checksum), until: expires, writer)

@@ -14,17 +14,18 @@ extension CloudService {
         _ = try call.user()
         let links = try await links("", now: call.now)
         let end = call.now + AssetLinks.receiptSeconds * 1000
-        return try await storage.write { storage in
+        return try await storage.write { [schemas] storage in
             let directory = ZoneDirectory(call: call, reader: storage)
             let source = try directory.zone(request.zoneID ?? .defaultZone)
             let target = try request.targetZoneID.map { try directory.zone($0) } ?? source
+            let sight = try source.sight(call, schemas, storage)
             var held: [Data] = []
             var writer = JSONWriter()
             writer.openObject()
             writer.key("assets")
             writer.openArray()
             for item in request.assets {
-                guard let asset = try Self.asset(item, in: source, storage) else {
+                guard let asset = try Self.asset(item, in: source, sight, storage) else {
                     let reason = "No asset in field '\(item.fieldName)' of '\(item.recordName)'"
                     let error = ItemError(.notFound, reason: reason, recordName: item.recordName)
                     writer.itemError(error)
@@ -50,10 +51,11 @@ extension CloudService {
     private static func asset(
         _ item: RereferenceRequest.Item,
         in zone: ZoneView,
+        _ sight: RecordSight,
         _ reader: any StorageReader
     ) throws -> WireAsset? {
         guard let record = try reader.record(zone.zone.id, name: item.recordName),
-            !record.isDeleted, try zone.access.mayRead(record, reader)
+            !record.isDeleted, try sight.shows(record, reader)
         else { return nil }
         return try RecordFields(stored: record.fields).fields[item.fieldName]?.value?.asset
     }

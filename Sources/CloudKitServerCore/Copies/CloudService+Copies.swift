@@ -29,10 +29,11 @@ extension CloudService {
                     reason: "sourceZoneID and targetZoneID are the same zone"
                 )
             }
-            try Self.check(request.targetRootName, in: target, writer)
+            try Self.checkPlace(below: request.targetRootName, in: target, call, writer)
             var order = CopyOrder()
-            try selection.forEach(in: source, writer) { record in
-                try Self.checkIsFree(record.name, in: target, writer)
+            let sight = source.sight(call, schema: nil)
+            try selection.forEach(in: source, sight, writer) { record in
+                try Self.checkIsFree(record.name, in: target, call, writer)
                 try order.add(record)
                 try Self.checkSize(order.count)
             }
@@ -102,24 +103,46 @@ extension CloudService {
         }
     }
 
-    private static func check(
-        _ root: String?,
+    /// Refuses what cannot end well, before anything is told of the target zone's records.
+    private static func checkPlace(
+        below root: String?,
         in target: ZoneView,
+        _ call: Call,
         _ reader: any StorageReader
     ) throws {
-        guard let root else { return }
-        guard let row = try reader.record(target.zone.id, name: root), !row.isDeleted,
-            try target.access.mayRead(row, reader)
-        else { throw RequestError(.notFound, reason: "Record not found: '\(root)'") }
+        if let root {
+            guard let row = try reader.record(target.zone.id, name: root), !row.isDeleted,
+                try target.sight(call, schema: nil).shows(row, reader)
+            else { throw RequestError(.notFound, reason: "Record not found: '\(root)'") }
+        }
+        let placement = RecordPlacement(
+            access: target.access,
+            zone: target.zone.id,
+            reader: reader
+        )
+        guard try placement.refusal(of: "", from: nil, below: root) != nil else { return }
+        throw RequestError(
+            .accessDenied,
+            reason: "CREATE operation not permitted: name a targetRootName in zone "
+                + "'\(target.id.zoneName)' below which the caller may write"
+        )
     }
 
     private static func checkIsFree(
         _ name: String,
         in target: ZoneView,
+        _ call: Call,
         _ reader: any StorageReader
     ) throws {
         guard let row = try reader.record(target.zone.id, name: name), !row.isDeleted else {
             return
+        }
+        guard try target.sight(call, schema: nil).shows(row, reader) else {
+            throw RequestError(
+                .accessDenied,
+                reason: "CREATE operation not permitted on '\(name)' in zone "
+                    + "'\(target.id.zoneName)'; nothing was copied"
+            )
         }
         throw RequestError(
             .conflict,

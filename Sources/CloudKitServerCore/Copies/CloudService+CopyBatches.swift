@@ -28,7 +28,7 @@ extension CloudService {
                 let source = try Self.zone(job.source, call, writer)
                 let target = try Self.zone(job.target, call, writer)
                 let names = try directory.names(of: job, writer)
-                let batch = try Self.batch(job, names, source, target, links, writer)
+                let batch = try Self.batch(job, names, source, target, links, call, writer)
                 let environment = try writer.environment(call.environment.id) ?? call.environment
                 var commit = try RecordCommit(
                     call: call,
@@ -113,8 +113,10 @@ extension CloudService {
         _ source: ZoneView,
         _ target: ZoneView,
         _ links: AssetLinks,
+        _ call: Call,
         _ reader: any StorageReader
     ) throws -> RecordBatch {
+        let sight = source.sight(call, schema: nil)
         let copy = CopiedRecord(
             source: source,
             target: target,
@@ -128,7 +130,7 @@ extension CloudService {
             guard batch.items.count < CopyJob.batchSize, bytes < CopyJob.batchBytes else { break }
             guard let record = try reader.record(source.zone.id, name: names[position]),
                 !record.isDeleted, record.type != WireRecord.shareType,
-                try source.access.mayRead(record, reader)
+                try sight.shows(record, reader)
             else { continue }
             let operation = try copy.operation(record)
             bytes += record.fields.count

@@ -100,7 +100,7 @@ struct PushCommit {
             guard watcher.hasSubscriptions else { continue }
             let openings = try shares.memberships(of: user, writer)
                 .filter { $0.zone == zone.zone.id }
-            watcher.access = .shares(openings.map(\.opening))
+            watcher.sight = sight(of: user, .shared, .shares(openings.map(\.opening)))
             watchers.append(watcher)
         }
         return watchers
@@ -115,9 +115,26 @@ struct PushCommit {
         return PushWatcher(
             user: user,
             scope: scope,
-            access: access,
+            sight: sight(of: user, scope, access),
             collection: collection,
             subscriptions: try collection.all(writer)
+        )
+    }
+
+    /// What a user sees of the zone; roles come in where they matter.
+    private func sight(
+        of user: StoredUser,
+        _ scope: DatabaseScope,
+        _ access: ZoneAccess,
+        roles: Set<String> = []
+    ) -> RecordSight {
+        RecordSight(
+            access: access,
+            permissions: RecordPermissions(
+                scope: scope,
+                caller: Caller(credential: .webToken, user: user, roles: roles)
+            ),
+            schema: scope == .public ? schema : nil
         )
     }
 
@@ -135,22 +152,10 @@ struct PushCommit {
         for id in users.sorted(by: { $0.rawValue < $1.rawValue }) {
             guard let user = try writer.user(id) else { continue }
             var watcher = try watcher(user, .public, .everything)
-            let permissions = RecordPermissions(
-                scope: .public,
-                caller: Caller(
-                    credential: .webToken,
-                    user: user,
-                    roles: try RoleDirectory(environment: call.environment.id)
-                        .roles(of: user.id, writer)
-                )
-            )
-            try watcher.see(
-                changes.filter { change in
-                    let type = schema.types[change.record.type] ?? RecordTypeSchema(number: 0)
-                    return permissions.mayRead(type, creator: change.record.created.user)
-                },
-                writer
-            )
+            let roles = try RoleDirectory(environment: call.environment.id)
+                .roles(of: user.id, writer)
+            watcher.sight = sight(of: user, .public, .everything, roles: roles)
+            try watcher.see(changes, writer)
             try tell(watcher, zoneChanged: false)
         }
     }

@@ -6,7 +6,7 @@ struct PushWatcher {
     /// The database as the user sees it.
     let scope: DatabaseScope
     /// What the user sees of the zone.
-    var access: ZoneAccess
+    var sight: RecordSight
     let collection: SubscriptionCollection
     let subscriptions: [WireSubscription]
     /// The changes that the user sees.
@@ -17,13 +17,13 @@ struct PushWatcher {
     init(
         user: StoredUser,
         scope: DatabaseScope,
-        access: ZoneAccess,
+        sight: RecordSight,
         collection: SubscriptionCollection,
         subscriptions: [WireSubscription]
     ) {
         self.user = user
         self.scope = scope
-        self.access = access
+        self.sight = sight
         self.collection = collection
         self.subscriptions = subscriptions
     }
@@ -33,9 +33,14 @@ struct PushWatcher {
     /// Looks at changes, and keeps those that the user may see.
     mutating func see(_ all: [RecordChange], _ reader: any StorageReader) throws {
         for change in all {
-            if try access.mayRead(change.record, reader) {
+            if try sight.shows(change.record, reader) {
+                var change = change
+                // What it was where the user did not see it is no news.
+                if let before = change.before, try !sight.shows(before, reader) {
+                    change.before = nil
+                }
                 changes.append(change)
-            } else if let before = change.before, try access.mayRead(before, reader) {
+            } else if let before = change.before, try sight.shows(before, reader) {
                 // It was taken out of what is shared with the user.
                 accessChanged = true
             }

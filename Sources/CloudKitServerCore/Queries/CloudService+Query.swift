@@ -53,10 +53,8 @@ extension CloudService {
         to writer: inout JSONWriter
     ) throws {
         let zones = try zones(of: request, ZoneDirectory(call: call, reader: reader))
-        let query = try CompiledQuery(
-            request.query,
-            in: schemas.current(call.environment, reader)
-        )
+        let schema = try schemas.current(call.environment, reader)
+        let query = try CompiledQuery(request.query, in: schema)
         let identity = QueryCursor.Identity(of: request.query, in: zones)
         let start = try request.continuationMarker.map {
             try QueryCursor($0, with: links.seal, identity)
@@ -68,7 +66,10 @@ extension CloudService {
             query: query,
             plan: plan,
             reader: reader,
-            permissions: RecordPermissions(scope: call.path.database, caller: call.caller),
+            sights: Dictionary(
+                zones.map { ($0.zone.id, $0.sight(call, schema: schema)) },
+                uniquingKeysWith: { first, _ in first }
+            ),
             limit: pageSize(request.resultsLimit),
             start: start
         )

@@ -18,7 +18,8 @@ struct QueryRun {
     let query: CompiledQuery
     let plan: QueryPlan
     let reader: any StorageReader
-    let permissions: RecordPermissions
+    /// What the caller sees of each zone.
+    let sights: [RowID<StoredZone>: RecordSight]
     let limit: Int
     let start: QueryCursor?
     /// The first results behind the start, in order; one more than the page has room for.
@@ -35,14 +36,14 @@ struct QueryRun {
         query: CompiledQuery,
         plan: QueryPlan,
         reader: any StorageReader,
-        permissions: RecordPermissions,
+        sights: [RowID<StoredZone>: RecordSight],
         limit: Int,
         start: QueryCursor?
     ) {
         self.query = query
         self.plan = plan
         self.reader = reader
-        self.permissions = permissions
+        self.sights = sights
         self.limit = limit
         self.start = start
     }
@@ -155,9 +156,7 @@ struct QueryRun {
         _ entry: IndexEntry,
         _ zone: ZoneView
     ) throws -> Result? {
-        guard permissions.mayRead(query.type, creator: record.created.user),
-            try zone.access.mayRead(record, reader)
-        else { return nil }
+        guard try sights[zone.zone.id]?.shows(record, reader) == true else { return nil }
         let needsFields = !plan.checks.isEmpty || plan.driver.repeats || !plan.isExactlyOrdered
         let fields = needsFields ? try RecordFields(stored: record.fields) : RecordFields()
         for check in plan.checks where !check.matches(check.field.value(in: record, fields)) {

@@ -18,11 +18,7 @@ extension CloudService {
         return try await storage.read { [schemas] reader in
             let zone = try ZoneDirectory(call: call, reader: reader)
                 .zone(request.zoneID ?? .defaultZone)
-            // Roles matter in the public database only.
-            let schema =
-                call.path.database == .public
-                ? try schemas.current(call.environment, reader) : nil
-            let permissions = RecordPermissions(scope: call.path.database, caller: call.caller)
+            let sight = try zone.sight(call, schemas, reader)
             let answer = RecordAnswer(
                 zone: zone,
                 namesZone: !zone.isDefault,
@@ -41,13 +37,13 @@ extension CloudService {
                     continue
                 }
                 guard let record = try reader.record(zone.zone.id, name: item.recordName),
-                    !record.isDeleted, try zone.access.mayRead(record, reader)
+                    !record.isDeleted, case let verdict = try sight.verdict(on: record, reader),
+                    verdict != .hidden
                 else {
                     writer.itemError(Self.notFound(item.recordName))
                     continue
                 }
-                let type = schema?.types[record.type] ?? RecordTypeSchema(number: 0)
-                guard permissions.mayRead(type, creator: record.created.user) else {
+                guard verdict == .shown else {
                     let reason = "READ operation not permitted on '\(record.name)'"
                     writer.itemError(RecordFailure(.accessDenied, reason).item(record.name))
                     continue

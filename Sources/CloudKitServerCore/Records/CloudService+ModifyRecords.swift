@@ -134,6 +134,11 @@ extension CloudService {
             let keys = operation.desiredKeys ?? request.desiredKeys
             switch outcome {
             case .saved(let record): try answer.write(record, desiredKeys: keys, to: &writer)
+            case .savedUnseen(var record):
+                record.parent = nil
+                record.share = nil
+                let sent = operation.record.fields.keys.filter { keys?.contains($0) ?? true }
+                try answer.write(record, desiredKeys: sent, to: &writer)
             case .deleted(let name, let type):
                 answer.writeTombstone(name, type: type, to: &writer)
             case .failed: break

@@ -9,6 +9,15 @@ struct RecordBatch: Sendable {
         var name: String
         var operation: RecordOperation
 
+        /// The record above this one after the operation.
+        func parent(over existing: StoredRecord?) -> String? {
+            let record = operation.record
+            if let parent = record.parent?.recordName { return parent }
+            let losesParent =
+                operation.operationType.clearsOtherFields || record.removesParent == true
+            return losesParent ? nil : existing?.parent
+        }
+
         /// The record without which this one cannot be saved: its parent, or what it shares.
         var base: String? {
             guard !operation.operationType.isDelete else { return nil }

@@ -65,9 +65,11 @@ extension RecordCommit {
         with record: StoredRecord,
         _ others: Set<String>?
     ) throws -> [StoredRecord] {
-        try checkAccess(record, parent: nil, record.name)
+        try checkMayWrite(record)
         let doomed = try cascade(from: record)
-        try permissions.checkWrite(try rules.type(record.type), record)
+        for record in doomed where try placement.refusal(ofDeleting: record) != nil {
+            throw writeRefusal(doomed[0].name)
+        }
         try checkNotNeeded(doomed, others)
         return doomed
     }
@@ -104,15 +106,24 @@ extension RecordCommit {
             for reference in try writer.references(target.zone, to: target.name)
             where reference.kind != .deleteSelf && !going.contains(reference.source) {
                 guard let source = try writer.record(reference.source), !source.isDeleted,
-                    try !isGoing(source.name, others)
+                    holds(source, target), try !isGoing(source.name, others)
                 else { continue }
                 let what = reference.kind == .parent ? "is the parent of" : "is validated by"
+                let who = try sight.shows(source, writer) ? "'\(source.name)'" : "another record"
                 throw RecordFailure(
                     .validatingReferenceError,
-                    "Record '\(target.name)' cannot be deleted: it \(what) '\(source.name)'"
+                    "Record '\(target.name)' cannot be deleted: it \(what) \(who)"
                 )
             }
         }
+    }
+
+    /// Whether a record that refers to another one can hold back its deletion.
+    ///
+    /// In the public database anyone can refer to anything; only what its own creator made holds a
+    /// record, so that nobody is kept from deleting what is theirs.
+    private func holds(_ source: StoredRecord, _ target: StoredRecord) -> Bool {
+        zone.database.owner != nil || source.created.user == target.created.user
     }
 
     /// Whether a record that is there still goes with this batch.

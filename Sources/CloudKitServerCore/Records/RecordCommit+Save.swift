@@ -14,7 +14,6 @@ extension RecordCommit {
         tombstone: StoredRecord?
     ) throws -> StoredRecord {
         let wire = item.operation.record
-        try checkAccess(existing, parent: wire.parent?.recordName, item.name)
         let type = try recordType(of: wire, item.name, existing)
         let typeSchema = try rules.type(type)
         if let existing {
@@ -26,8 +25,7 @@ extension RecordCommit {
         let kept = item.operation.operationType.clearsOtherFields ? nil : before
         let fields = try merged(wire.fields, into: kept, before: before, type, item.name)
         try checkSize(fields, item.name)
-        let losesParent = kept == nil || wire.removesParent == true
-        let parent = wire.parent?.recordName ?? (losesParent ? nil : existing?.parent)
+        let parent = item.parent(over: existing)
         let links = References(fields: fields, parent: parent)
         try check(links, of: item.name, before: before, existing)
         let growth = fields.storedBytes - (before?.storedBytes ?? 0)

@@ -20,6 +20,10 @@ struct RecordCommit {
     /// The number of the zone's newest change so far.
     var sequence: Int64
     let permissions: RecordPermissions
+    /// What the caller sees of the zone.
+    let sight: RecordSight
+    /// Where the caller may put records.
+    let placement: RecordPlacement
     /// The indexes of types, as the schema was before the batch.
     var steadyKeys: [String: IndexKeys] = [:]
     /// The shares saved so far, by the names of their roots.
@@ -51,7 +55,10 @@ struct RecordCommit {
         bytes = zone.zone.bytes
         byteLimit = try StorageQuota(rules.configuration, of: zone.database)
             .limit(of: zone.zone, writer)
-        permissions = RecordPermissions(scope: call.path.database, caller: call.caller)
+        let sight = zone.sight(call, schema: rules.schema)
+        self.sight = sight
+        permissions = sight.permissions
+        placement = RecordPlacement(access: zone.access, zone: zone.zone.id, reader: writer)
     }
 
     /// Applies the operations, each after those that it needs; answers in the order of the request.
@@ -71,6 +78,11 @@ struct RecordCommit {
         if !waiting.isEmpty { try settle(waiting, &found) }
         var outcomes = found.compactMap { $0 }
         try markRoots(&outcomes)
+        for index in outcomes.indices {
+            if case .saved(let record) = outcomes[index], try !sight.shows(record, writer) {
+                outcomes[index] = .savedUnseen(record)
+            }
+        }
         if batch.isAtomic, outcomes.contains(where: \.isFailure) {
             throw AtomicBatchFailed(outcomes, names: batch.items.map(\.name))
         }
@@ -116,33 +128,47 @@ struct RecordCommit {
             throw RecordFailure(.badRequest, problem)
         }
         let row = try writer.record(zone.zone.id, name: item.name)
-        let existing = row.flatMap { $0.isDeleted ? nil : $0 }
+        let live = row.flatMap { $0.isDeleted ? nil : $0 }
+        // What the caller does not see is not there for them.
+        let existing = try live.flatMap { try isHidden($0) ? nil : $0 }
         let kind = item.operation.operationType
-        try check(kind, item, existing)
-        if kind.isDelete, let existing, try leave(existing) {
-            return .deleted(name: item.name, type: existing.type)
-        }
-        if kind.isDelete {
-            guard let existing else { return .deleted(name: item.name, type: row?.type) }
-            try delete(existing)
-            return .deleted(name: item.name, type: existing.type)
-        }
-        return .saved(try save(item, over: existing, tombstone: row))
-    }
-
-    /// Checks existence and change tag.
-    private func check(
-        _ kind: RecordOperation.OperationType,
-        _ item: RecordBatch.Item,
-        _ existing: StoredRecord?
-    ) throws {
-        let record = item.operation.record
+        try checkTag(kind, item, existing)
+        guard !kind.isDelete else { return try delete(item, existing, row) }
+        try checkPlace(of: item, existing)
         if kind == .create, existing != nil {
+            let type = rules.schema.types[item.operation.record.recordType ?? ""]
+            try permissions.checkCreate(type ?? RecordTypeSchema(number: 0), item.name)
             throw RecordFailure(
                 .conflict,
                 "record to insert already exists: '\(item.name)'"
             )
         }
+        // Nothing but the refusal is told of a record that has the name elsewhere.
+        guard (existing == nil) == (live == nil) else { throw createRefusal(item.name) }
+        return .saved(try save(item, over: existing, tombstone: row))
+    }
+
+    /// Deletes the record of an operation, or leaves a share.
+    private mutating func delete(
+        _ item: RecordBatch.Item,
+        _ existing: StoredRecord?,
+        _ row: StoredRecord?
+    ) throws -> RecordOutcome {
+        guard let existing else {
+            try checkIsGone(row, item.name)
+            return .deleted(name: item.name, type: row?.type)
+        }
+        if try !leave(existing) { try delete(existing) }
+        return .deleted(name: item.name, type: existing.type)
+    }
+
+    /// Checks a change tag, once it is known that the caller may change the record.
+    private func checkTag(
+        _ kind: RecordOperation.OperationType,
+        _ item: RecordBatch.Item,
+        _ existing: StoredRecord?
+    ) throws {
+        let record = item.operation.record
         guard kind.checksTag else { return }
         if record.recordName == nil {
             throw RecordFailure(.badRequest, "recordName is missing; \(kind.rawValue) needs it")
@@ -159,6 +185,9 @@ struct RecordCommit {
                 .notFound,
                 "recordChangeTag specified, but record not found. Record: '\(item.name)'"
             )
+        }
+        if !kind.isDelete || call.path.database != .shared || existing.extra == nil {
+            try checkMayWrite(existing)
         }
         let current = ChangeTag.text(existing.sequence)
         guard tag == current else {

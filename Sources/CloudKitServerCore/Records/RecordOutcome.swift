@@ -4,6 +4,8 @@ import CloudKitWire
 enum RecordOutcome: Sendable {
     /// The record as it is stored now.
     case saved(StoredRecord)
+    /// The record is stored, and the caller may not read it: the answer has what the request had.
+    case savedUnseen(StoredRecord)
     /// The record is gone; its type is known unless it never existed.
     case deleted(name: String, type: String?)
     /// Nothing was changed.

@@ -44,13 +44,14 @@ struct RecordSelection {
     ///   or what the closure throws.
     func forEach(
         in zone: ZoneView,
+        _ sight: RecordSight,
         _ reader: any StorageReader,
         _ body: (StoredRecord) throws -> Void
     ) throws {
-        let within = try share.map { try access(through: $0, zone, reader) } ?? .everything
+        let within = try share.map { try access(through: $0, zone, sight, reader) } ?? .everything
         func isSelected(_ record: StoredRecord) throws -> Bool {
             try !record.isDeleted && record.type != WireRecord.shareType
-                && zone.access.mayRead(record, reader) && within.mayRead(record, reader)
+                && sight.shows(record, reader) && within.reaches(record, reader)
         }
         if let included {
             for name in included {
@@ -78,10 +79,11 @@ struct RecordSelection {
     private func access(
         through share: String,
         _ zone: ZoneView,
+        _ sight: RecordSight,
         _ reader: any StorageReader
     ) throws -> ZoneAccess {
         guard let row = try reader.record(zone.zone.id, name: share), !row.isDeleted,
-            try zone.access.mayRead(row, reader), let extra = row.extra
+            try sight.shows(row, reader), let extra = row.extra
         else { throw RequestError(.notFound, reason: "Share not found: '\(share)'") }
         let root = try SharePart(stored: extra).root
         return .shares([ZoneAccess.Opening(share: share, root: root, canWrite: false)])

@@ -43,10 +43,14 @@ extension RecordCommit {
         _ existing: StoredRecord?
     ) throws {
         let old = before.map { References(fields: $0, parent: existing?.parent) }
+        for item in references.items { try checkZone(item, name) }
+        let fresh = references.items.filter { old?.items.contains($0) != true }
+        try checkTies(fresh, of: name)
         for item in references.items {
-            try checkZone(item, name)
-            let isOld = old?.items.contains(item) ?? false
+            let isOld = !fresh.contains(item)
             if !isOld { try checkCount(item, name) }
+            // In the public database a target may have gone since it was referred to.
+            if isOld, zone.database.owner == nil { continue }
             if item.kind != .deleteSelf { try checkTarget(item, name) }
         }
     }
@@ -80,9 +84,7 @@ extension RecordCommit {
     private func checkTarget(_ item: References.Item, _ name: String) throws {
         if item.target == name { return }
         if batch.isAtomic, batch.saves(item.target) { return }
-        if let target = try writer.record(zone.zone.id, name: item.target), !target.isDeleted {
-            return
-        }
+        if try isSeen(item.target) { return }
         if item.kind == .parent, let failure = failure(below: item.target, name) { throw failure }
         let what = item.kind == .parent ? "parent" : "validating reference's target"
         throw RecordFailure(

@@ -7,30 +7,6 @@ import Foundation
 #endif
 
 extension RecordCommit {
-    /// Refuses what the caller's shares do not open.
-    func checkAccess(_ existing: StoredRecord?, parent: String?, _ name: String) throws {
-        if let existing {
-            guard try zone.access.mayWrite(existing, writer) else {
-                throw RecordFailure(.accessDenied, "WRITE operation not permitted on '\(name)'")
-            }
-        } else {
-            let mayCreate =
-                try zone.access.mayCreate(below: parent, in: zone.zone.id, writer)
-            guard mayCreate else {
-                if let parent, let cause = failures[parent], cause.code != .accessDenied,
-                    try !isLive(parent), let failure = failure(below: parent, name)
-                {
-                    throw failure
-                }
-                throw RecordFailure(
-                    .accessDenied,
-                    "CREATE operation not permitted on '\(name)': its parent is not in a "
-                        + "hierarchy that is shared with the right to write"
-                )
-            }
-        }
-    }
-
     /// The share's own parts of a record that is about to be saved; nil for other records.
     mutating func sharePart(
         of wire: WireRecord,
@@ -97,7 +73,7 @@ extension RecordCommit {
         )
     }
 
-    private func isLive(_ name: String) throws -> Bool {
+    func isLive(_ name: String) throws -> Bool {
         try writer.record(zone.zone.id, name: name)?.isDeleted == false
     }
 
@@ -261,17 +237,14 @@ extension RecordCommit {
 }
 
 extension ParticipantIdentity {
-    /// A user as others see one.
+    /// A user as others see one: without addresses, which are told to those only who know them.
     init(_ user: StoredUser) {
         self.init(
             userRecordName: user.recordName,
             nameComponents: user.givenName.map {
                 UserIdentity.NameComponents(givenName: $0, familyName: user.familyName)
             },
-            lookupInfo: UserIdentity.LookupInfo(
-                emailAddress: user.emailAddress,
-                userRecordName: user.recordName
-            )
+            lookupInfo: UserIdentity.LookupInfo(userRecordName: user.recordName)
         )
     }
 

@@ -50,7 +50,13 @@ struct ShareAnswer {
             let owner = try database.owner.flatMap({ try reader.user($0) })
         else { throw StorageError(.corrupt, "A share is incomplete") }
         let part = try SharePart(stored: extra)
-        let view = ZoneView(zone, in: database, owner: owner.recordName)
+        let preview = part.preview(for: user.recordName, share: row.name)
+        let view = ZoneView(
+            zone,
+            in: database,
+            owner: owner.recordName,
+            access: owner.id == user.id ? .everything : .shares(preview.map { [$0] } ?? [])
+        )
         let current = part.participant(user.recordName)
         writer.member("containerIdentifier", call.environment.container)
         writer.member("environment", call.environment.kind.rawValue)
@@ -69,7 +75,8 @@ struct ShareAnswer {
         try answer.write(row, desiredKeys: nil, to: &writer)
         writer.member("rootRecordName", part.root)
         if guid.shouldFetchRootRecord == true, let name = part.root,
-            let root = try reader.record(row.zone, name: name), !root.isDeleted
+            let root = try reader.record(row.zone, name: name), !root.isDeleted,
+            try view.sight(call, schema: nil).shows(root, reader)
         {
             writer.key("rootRecord")
             try answer.write(root, desiredKeys: guid.rootRecordDesiredKeys, to: &writer)

@@ -65,8 +65,13 @@ struct SharePart: Hashable, Sendable, Codable {
         guard let participant = participant(user), participant.acceptanceStatus == .accepted else {
             return nil
         }
+        return preview(for: user, share: share)
+    }
+
+    /// What the share would let a user do who accepts it; nil when it lets the user do nothing.
+    func preview(for user: String, share: String) -> ZoneAccess.Opening? {
         // Who was invited may do what everyone may, too.
-        let permissions = [permission(of: participant), publicPermission]
+        let permissions = [participant(user).map(permission(of:)), publicPermission]
         guard permissions.contains(where: { $0 == .readOnly || $0 == .readWrite }) else {
             return nil
         }
@@ -122,8 +127,24 @@ struct SharePart: Hashable, Sendable, Codable {
         }
     }
 
+    /// What of the participants a user may see: the owner everybody as they were invited, who takes
+    /// part everybody without the addresses of others, and who only has the link the owner.
+    func participants(seenBy user: String?) -> [WireParticipant] {
+        let owner = participants.first?.userIdentity?.userRecordName
+        if let user, user == owner { return participants }
+        let isGuest = participant(user) != nil
+        return participants.filter { isGuest || $0.type == .owner }.map { participant in
+            if let user, participant.userIdentity?.userRecordName == user { return participant }
+            var participant = participant
+            participant.userIdentity?.lookupInfo?.emailAddress = nil
+            participant.userIdentity?.lookupInfo?.phoneNumber = nil
+            return participant
+        }
+    }
+
     /// Writes the parts beside those of the record.
-    func write(caller: String?, owner zone: WireZoneID, to writer: inout JSONWriter) throws {
+    func write(caller: String?, to writer: inout JSONWriter) throws {
+        let participants = participants(seenBy: caller)
         writer.member("shortGUID", shortGUID)
         writer.member("publicPermission", publicPermission.rawValue)
         writer.key("participants")
@@ -132,7 +153,9 @@ struct SharePart: Hashable, Sendable, Codable {
             writer.key("owner")
             writer.json(try WireJSON.encode(owner))
         }
-        if let current = participant(caller) {
+        if let current = participants.first(where: {
+            caller != nil && $0.userIdentity?.userRecordName == caller
+        }) {
             writer.key("currentUserParticipant")
             writer.json(try WireJSON.encode(current))
         }

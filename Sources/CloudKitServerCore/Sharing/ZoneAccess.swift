@@ -19,27 +19,32 @@ enum ZoneAccess: Hashable, Sendable {
     /// Levels of a hierarchy that are climbed at most.
     private static let depthLimit = 100
 
-    /// Whether the caller sees a record or its tombstone.
-    func mayRead(_ record: StoredRecord, _ reader: any StorageReader) throws -> Bool {
+    /// Whether shares let the caller come to a record or its tombstone; `RecordSight` says whether it
+    /// is shown.
+    func reaches(_ record: StoredRecord, _ reader: any StorageReader) throws -> Bool {
         try opening(of: record, reader) != nil
     }
 
-    /// Whether the caller may change a record.
-    func mayWrite(_ record: StoredRecord, _ reader: any StorageReader) throws -> Bool {
-        if self == .everything { return true }
-        return try opening(of: record, reader)?.canWrite ?? false
+    /// Whether a share through which the caller comes to a record lets them write; where records may
+    /// be put is said by `RecordPlacement`.
+    func opensForWriting(_ record: StoredRecord, _ reader: any StorageReader) throws -> Bool {
+        try opening(of: record, reader)?.canWrite ?? false
     }
 
-    /// Whether the caller may make a record below a parent.
-    func mayCreate(
-        below parent: String?,
-        in zone: RowID<StoredZone>,
-        _ reader: any StorageReader
-    ) throws -> Bool {
+    /// Whether the caller may write in all of the zone.
+    var isOfWholeZone: Bool {
         guard case .shares(let openings) = self else { return true }
-        if openings.contains(where: { $0.root == nil && $0.canWrite }) { return true }
-        guard let parent, let row = try reader.record(zone, name: parent) else { return false }
-        return try mayWrite(row, reader)
+        return openings.contains { $0.root == nil && $0.canWrite }
+    }
+
+    /// The names of a record and of all above it.
+    func lineage(of record: StoredRecord, _ reader: any StorageReader) throws -> Set<String> {
+        var lineage: Set<String> = [record.name]
+        var next = record.parent
+        while let name = next, lineage.count < Self.depthLimit, lineage.insert(name).inserted {
+            next = try reader.record(record.zone, name: name)?.parent
+        }
+        return lineage
     }
 
     /// The share through which a record is seen, one with the right to write before others.
@@ -50,11 +55,8 @@ enum ZoneAccess: Hashable, Sendable {
         guard case .shares(let openings) = self else {
             return Opening(share: "", root: nil, canWrite: true)
         }
-        var lineage: Set<String> = [record.name]
-        var next = record.parent
-        while let name = next, lineage.count < Self.depthLimit, lineage.insert(name).inserted {
-            next = try reader.record(record.zone, name: name)?.parent
-        }
+        if openings.isEmpty { return nil }
+        let lineage = try lineage(of: record, reader)
         let fitting = openings.filter { opening in
             opening.share == record.name || opening.root.map(lineage.contains) ?? true
         }

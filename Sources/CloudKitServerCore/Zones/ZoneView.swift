@@ -65,7 +65,7 @@ struct ZoneView: Sendable {
         _ seal: TokenSeal,
         _ reader: any StorageReader
     ) throws -> WireZone {
-        let share = call.parameters.isTrue("zoneShares") ? try wholeShare(reader) : nil
+        let share = call.parameters.isTrue("zoneShares") ? try wholeShare(call, reader) : nil
         return WireZone(
             zoneID: id,
             syncToken: isDefault
@@ -76,10 +76,13 @@ struct ZoneView: Sendable {
     }
 
     /// The share of the zone as a whole, where there is one that the caller may see.
-    private func wholeShare(_ reader: any StorageReader) throws -> StoredRecord? {
+    private func wholeShare(
+        _ call: Call,
+        _ reader: any StorageReader
+    ) throws -> StoredRecord? {
         guard !isDefault,
             let record = try reader.record(zone.id, name: SharePart.zoneShareName),
-            !record.isDeleted, try access.mayRead(record, reader)
+            !record.isDeleted, try sight(call, schema: nil).shows(record, reader)
         else { return nil }
         return record
     }

@@ -1,0 +1,84 @@
+import CloudKitWire
+
+// What the rules of sight and of placement mean for the operations of a batch.
+extension RecordCommit {
+    /// Whether a record is none for the caller.
+    func isHidden(_ record: StoredRecord) throws -> Bool {
+        try sight.verdict(on: record, writer) == .hidden
+    }
+
+    /// Whether there is a record of a name that is shown to the caller.
+    func isSeen(_ name: String) throws -> Bool {
+        guard let record = try writer.record(zone.zone.id, name: name), !record.isDeleted else {
+            return false
+        }
+        return try sight.shows(record, writer)
+    }
+
+    /// Refuses a change of a record that the caller may not change where it is.
+    func checkMayWrite(_ record: StoredRecord) throws {
+        guard try placement.mayWrite(record) else { throw writeRefusal(record.name) }
+        let type = rules.schema.types[record.type] ?? RecordTypeSchema(number: 0)
+        try permissions.checkWrite(type, record)
+    }
+
+    /// Refuses a save that would put a record where the caller may not.
+    func checkPlace(of item: RecordBatch.Item, _ existing: StoredRecord?) throws {
+        let parent = item.parent(over: existing)
+        switch try placement.refusal(of: item.name, from: existing, below: parent) {
+        case nil: return
+        case .record, .target: throw writeRefusal(item.name)
+        case .parent:
+            if let parent, let cause = failures[parent], cause.code != .accessDenied,
+                try !isSeen(parent), let failure = failure(below: parent, item.name)
+            {
+                throw failure
+            }
+            guard existing == nil else {
+                throw RecordFailure(
+                    .accessDenied,
+                    "WRITE operation not permitted on '\(item.name)': its new parent is not in a "
+                        + "hierarchy that is shared with the right to write"
+                )
+            }
+            throw createRefusal(item.name)
+        }
+    }
+
+    /// Refuses references with an action to what the caller may not tie to a record.
+    func checkTies(_ references: [References.Item], of name: String) throws {
+        let targets = references.filter { $0.kind != .parent && $0.target != name }.map(\.target)
+        let refusal = try placement.refusal(tyingTo: targets) { batch.saves($0) }
+        guard case .target(let target, let isSeen)? = refusal else { return }
+        guard isSeen else {
+            throw RecordFailure(
+                .validatingReferenceError,
+                "The target '\(target)' of a reference of record '\(name)' does not exist"
+            )
+        }
+        throw RecordFailure(
+            .accessDenied,
+            "WRITE operation not permitted on '\(target)', to which a reference of record '\(name)' "
+                + "with an action would tie it"
+        )
+    }
+
+    /// Refuses to call a record gone of which the caller does not know whether there is one.
+    func checkIsGone(_ row: StoredRecord?, _ name: String) throws {
+        if zone.access.isOfWholeZone { return }
+        if let row, row.isDeleted, try placement.mayWrite(row) { return }
+        throw writeRefusal(name)
+    }
+
+    func createRefusal(_ name: String) -> RecordFailure {
+        RecordFailure(
+            .accessDenied,
+            "CREATE operation not permitted on '\(name)': its parent is not in a hierarchy that is "
+                + "shared with the right to write, or somebody has the name"
+        )
+    }
+
+    func writeRefusal(_ name: String) -> RecordFailure {
+        RecordFailure(.accessDenied, "WRITE operation not permitted on '\(name)'")
+    }
+}

@@ -1,0 +1,112 @@
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+/// A zone of Ada's with two trees that are shared, and a record that is not.
+///
+/// Bob writes in the tree `a`, and reads in `c`; Eve reads and writes in the tree `b` alone.
+struct SharedTrees: Sendable {
+    let cloud: TestCloud
+    let ada: TestCloud.User
+    let bob: TestCloud.User
+    let eve: TestCloud.User
+
+    var zoneID: JSON { ["zoneName": "Notes", "ownerRecordName": .string(ada.name)] }
+
+    init(configuration: ServiceConfiguration = ServiceConfiguration()) async throws {
+        cloud = try await TestCloud(configuration: configuration)
+        ada = try await cloud.addUser()
+        bob = try await cloud.addUser("Bob")
+        eve = try await cloud.addUser("Eve")
+        try await cloud.addZone("Notes", as: ada)
+        let made = try await cloud.modify(
+            as: ada,
+            [
+                Self.save("create", "a"), Self.save("create", "a1", below: "a"),
+                Self.save("create", "a2", below: "a1"), Self.save("create", "b"),
+                Self.save("create", "b1", below: "b"), Self.save("create", "c"),
+                Self.save("create", "secret"),
+            ]
+        )
+        try #require(made.records.allSatisfy { $0.serverErrorCode == nil }, "\(made)")
+        try await share("a", with: bob, "READ_WRITE")
+        try await share("b", with: eve, "READ_WRITE")
+        try await share("c", with: bob, "READ_ONLY")
+    }
+
+    /// Shares a record of Ada's and lets a user accept.
+    func share(_ root: String, with user: TestCloud.User, _ permission: JSON) async throws {
+        let participant: JSON = [
+            "type": "USER", "permission": permission,
+            "userIdentity": ["userRecordName": .string(user.name)],
+        ]
+        let share = try await cloud.modify(
+            as: ada,
+            [
+                [
+                    "operationType": "create",
+                    "record": [
+                        "recordName": .string("share of \(root)"), "recordType": "cloudkit.share",
+                        "forRecord": ["recordName": .string(root)], "publicPermission": "NONE",
+                        "participants": [participant],
+                    ],
+                ]
+            ]
+        ).records[0]
+        let answer = try await cloud.call(
+            "records/accept",
+            .public,
+            as: user,
+            ["shortGUIDs": [["value": share.shortGUID]]]
+        )
+        try #require(answer.body.results[0].participantStatus == "ACCEPTED", "\(answer)")
+    }
+
+    /// An operation on a Note, with its parent.
+    static func save(
+        _ kind: String,
+        _ name: String,
+        below parent: String? = nil,
+        _ fields: JSON = [:],
+        _ more: [String: JSON] = [:]
+    ) -> JSON {
+        var record: [String: JSON] = [
+            "recordName": .string(name), "recordType": "Note", "fields": fields,
+        ]
+        if let parent { record["parent"] = ["recordName": .string(parent)] }
+        record.merge(more) { $1 }
+        return ["operationType": .string(kind), "record": .object(record)]
+    }
+
+    /// A field with a reference.
+    static func reference(to name: String, _ action: String) -> JSON {
+        ["to": ["value": ["recordName": .string(name), "action": .string(action)]]]
+    }
+
+    /// Runs operations in the shared zone.
+    func modify(
+        as user: TestCloud.User,
+        atomic: Bool = false,
+        _ operations: [JSON]
+    ) async throws -> [JSON] {
+        let body: JSON = [
+            "zoneID": zoneID, "atomic": .bool(atomic), "operations": .array(operations),
+        ]
+        return try await cloud.call("records/modify", .shared, as: user, body).records
+    }
+
+    /// The names of what a user sees of the zone.
+    func seen(by user: TestCloud.User) async throws -> Set<String> {
+        let body: JSON = ["zones": [["zoneID": zoneID]]]
+        let answer = try await cloud.call("changes/zone", .shared, as: user, body)
+        let records = answer.body.zones[0].records.elements
+        return Set(records.filter { $0.deleted != true }.compactMap(\.recordName.text))
+    }
+
+    /// All records, as their owner has them.
+    func everything() async throws -> [JSON] {
+        try await cloud.changes(as: ada).records.elements
+    }
+}

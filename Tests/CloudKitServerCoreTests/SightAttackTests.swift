@@ -1,0 +1,309 @@
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+@Suite("Seeing more than one may")
+struct SightAttackTests {
+    /// A schema whose records everybody may make and change, and only their creators may read.
+    private static let schema = """
+        DEFINE SCHEMA
+        RECORD TYPE Letter (
+            "___recordID" REFERENCE QUERYABLE, body STRING QUERYABLE SORTABLE, photo ASSET,
+            to REFERENCE, GRANT READ TO "_creator", GRANT CREATE TO "_icloud",
+            GRANT WRITE TO "_icloud"
+        );
+        """
+
+    private func letters() async throws -> (TestCloud, ada: TestCloud.User, eve: TestCloud.User) {
+        let cloud = try await TestCloud()
+        _ = try await cloud.service.importSchema(
+            Self.schema,
+            container: TestCloud.container,
+            environment: .development
+        )
+        return (
+            cloud, try await cloud.addUser(emailAddress: "ada@example.com"),
+            try await cloud.addUser("Eve", emailAddress: "eve@example.com")
+        )
+    }
+
+    private func modify(
+        _ cloud: TestCloud,
+        as user: TestCloud.User?,
+        _ operations: [JSON]
+    ) async throws -> [JSON] {
+        let body: JSON = ["operations": .array(operations)]
+        return try await cloud.call("records/modify", .public, as: user, body).records
+    }
+
+    // MARK: Roles
+
+    @Test("Who may not read a record gets no receipt for its file")
+    func rereference() async throws {
+        let (cloud, ada, eve) = try await letters()
+        let token: JSON = ["recordName": "a", "recordType": "Letter", "fieldName": "photo"]
+        let places = try await cloud.call("assets/upload", .public, as: ada, ["tokens": [token]])
+        let url = places.body.tokens[0].url.text ?? ""
+        let bytes = AsyncStream<Data> {
+            $0.yield(Data("the photo".utf8))
+            $0.finish()
+        }
+        let upload = try TestCloud.Answer(
+            await cloud.service.receiveAsset(
+                token: String(url.split(separator: "/").last ?? ""),
+                body: bytes
+            )
+        )
+        let photo: JSON = ["value": upload.body.singleFile, "type": "ASSETID"]
+        let letter = TestCloud.note("create", "a", ["photo": photo], type: "Letter")
+        #expect(try await modify(cloud, as: ada, [letter])[0].serverErrorCode == nil)
+        let asked: JSON = ["assets": [["recordName": "a", "fieldName": "photo"]]]
+        let own = try await cloud.call("assets/rereference", .public, as: ada, asked)
+        #expect(own.body.assets[0].receipt.text != nil)
+        let foreign = try await cloud.call("assets/rereference", .public, as: eve, asked)
+        #expect(foreign.body.assets[0].serverErrorCode == "NOT_FOUND")
+        #expect(foreign.body.assets[0].receipt == nil)
+    }
+
+    @Test("Who may change a record without reading it is told no more than they sent")
+    func blindWrite() async throws {
+        let (cloud, ada, eve) = try await letters()
+        let fields: JSON = ["body": ["value": "dear"]]
+        _ = try await modify(
+            cloud,
+            as: ada,
+            [TestCloud.note("create", "a", fields, type: "Letter")]
+        )
+        for kind in ["forceUpdate", "update"] {
+            let tag = try await cloud.lookUp(["a"], in: "_defaultZone", as: ada, database: .public)
+                .records[0].recordChangeTag
+            let empty = TestCloud.note(kind, "a", [:], tag: tag, type: "Letter")
+            let saved = try await modify(cloud, as: eve, [empty])[0]
+            #expect(saved.serverErrorCode == nil)
+            #expect(saved.fields == [:], "\(kind)")
+        }
+        let sent: JSON = ["body": ["value": "mine"]]
+        let saved = try await modify(
+            cloud,
+            as: eve,
+            [TestCloud.note("forceUpdate", "a", sent, type: "Letter")]
+        )[0]
+        #expect(saved.fields.body.value == "mine")
+    }
+
+    // MARK: Existence
+
+    @Test("Neither tags nor conflicts are told to who may not change a record")
+    func conflicts() async throws {
+        let world = try await SharedTrees()
+        let stale: [String: JSON] = ["recordChangeTag": "zz"]
+        for (name, kind) in [
+            ("secret", "update"), ("secret", "replace"), ("secret", "delete"), ("secret", "create"),
+            ("secret", "forceUpdate"), ("secret", "forceDelete"),
+        ] {
+            func code(_ name: String) async throws -> [JSON] {
+                let operation = SharedTrees.save(kind, name, [:], stale)
+                let answer = try await world.modify(as: world.bob, [operation])[0]
+                let reason = answer.reason.text ?? ""
+                return [
+                    answer.serverErrorCode,
+                    .string(reason.split(separator: name).joined(separator: "…")),
+                ]
+            }
+            // The answers to what is not seen and to what is not there are one.
+            #expect(try await code(name) == code("nowhere"), "\(kind)")
+        }
+        // Who sees a record and may not write it is told that, whatever the tag.
+        for kind in ["update", "replace", "delete"] {
+            let operation = SharedTrees.save(kind, "c", [:], stale)
+            let answer = try await world.modify(as: world.bob, [operation])[0]
+            #expect(answer.serverErrorCode == "ACCESS_DENIED")
+        }
+    }
+
+    @Test("Where a name is taken out of sight, nothing is told of what has it")
+    func takenName() async throws {
+        let world = try await SharedTrees()
+        for kind in ["create", "forceUpdate", "forceReplace"] {
+            let operation = SharedTrees.save(kind, "secret", below: "a")
+            let answer = try await world.modify(as: world.bob, [operation])[0]
+            #expect(answer.serverErrorCode == "ACCESS_DENIED")
+            #expect(answer.recordChangeTag == nil && answer.fields == nil)
+        }
+        try await world.cloud.addZone("Mine", as: world.bob)
+        _ = try await world.cloud.modify(
+            "Mine",
+            as: world.bob,
+            [TestCloud.note("create", "secret"), TestCloud.note("create", "a1")]
+        )
+        func copy(_ name: JSON) async throws -> TestCloud.Answer {
+            let body: JSON = [
+                "sourceZoneID": TestCloud.zone("Mine"), "targetZoneID": world.zoneID,
+                "targetRootName": "a", "includeRecords": [name],
+            ]
+            return try await world.cloud.call("records/copy/start", as: world.bob, body)
+        }
+        #expect(try await copy("secret").code == "ACCESS_DENIED")
+        #expect(try await copy("a1").code == "CONFLICT")
+    }
+
+    @Test("A validating reference or a parent does not tell whether a record exists")
+    func references() async throws {
+        let (cloud, ada, eve) = try await letters()
+        _ = try await modify(cloud, as: ada, [TestCloud.note("create", "a", [:], type: "Letter")])
+        for target in ["a", "nowhere"] {
+            let fields = SharedTrees.reference(to: target, "VALIDATE")
+            let tied = try await modify(
+                cloud,
+                as: eve,
+                [TestCloud.note("create", "e", fields, type: "Letter")]
+            )
+            #expect(tied[0].serverErrorCode == "VALIDATING_REFERENCE_ERROR")
+            let below: JSON = [
+                "operationType": "create",
+                "record": [
+                    "recordName": "e", "recordType": "Letter",
+                    "parent": ["recordName": .string(target)],
+                ],
+            ]
+            let placed = try await modify(cloud, as: eve, [below])
+            #expect(placed[0].serverErrorCode == "VALIDATING_REFERENCE_ERROR")
+        }
+    }
+
+    // MARK: Addresses
+
+    @Test("Nobody's address is answered to who did not know it")
+    func addresses() async throws {
+        let (cloud, ada, eve) = try await letters()
+        func look(_ info: JSON, as user: TestCloud.User, _ way: String) async throws -> JSON {
+            let body: JSON = ["users": [info]]
+            return try await cloud.call("users/lookup/\(way)", .public, as: user, body).body.users[
+                0
+            ]
+        }
+        let byName: JSON = ["userRecordName": .string(ada.name)]
+        #expect(try await look(byName, as: eve, "id").userRecordName == .string(ada.name))
+        #expect(try await look(byName, as: eve, "id").emailAddress == nil)
+        #expect(try await look(byName, as: ada, "id").emailAddress == "ada@example.com")
+        let byAddress: JSON = ["emailAddress": "ada@example.com"]
+        #expect(try await look(byAddress, as: eve, "email").emailAddress == "ada@example.com")
+        // An invitation by record name tells the owner no address either.
+        try await cloud.addZone("Notes", as: eve)
+        let share: JSON = [
+            "operationType": "create",
+            "record": [
+                "recordName": "share", "recordType": "cloudkit.share",
+                "forRecord": ["recordName": "root"],
+                "participants": [["type": "USER", "userIdentity": byName]],
+            ],
+        ]
+        let made = try await cloud.modify(as: eve, [TestCloud.note("create", "root"), share])
+        #expect(made.records[1].participants[1].userIdentity.userRecordName == .string(ada.name))
+        #expect(!"\(made.body)".contains("ada@example.com"))
+    }
+
+    @Test("Addresses of the invited are shown to the owner alone, strangers see no participants")
+    func invited() async throws {
+        let (cloud, ada, eve) = try await letters()
+        let cleo = try await cloud.addUser("Cleo", emailAddress: "cleo@example.com")
+        try await cloud.addZone("Notes", as: ada)
+        let addresses = ["eve@example.com", "cleo@example.com", "nobody@example.com"]
+        func share(_ kind: JSON, _ permission: JSON, _ more: [String: JSON] = [:]) -> JSON {
+            var record: [String: JSON] = [
+                "recordName": "share", "recordType": "cloudkit.share",
+                "forRecord": ["recordName": "root"], "publicPermission": permission,
+            ]
+            record.merge(more) { $1 }
+            return ["operationType": kind, "record": .object(record)]
+        }
+        let participants = addresses.map { address -> JSON in
+            [
+                "type": "USER",
+                "userIdentity": ["lookupInfo": ["emailAddress": .string(address)]],
+            ]
+        }
+        let made = try await cloud.modify(
+            as: ada,
+            [
+                TestCloud.note("create", "root"),
+                share("create", "READ_ONLY", ["participants": .array(participants)]),
+            ]
+        ).records[1]
+        #expect(addresses.allSatisfy { "\(made)".contains($0) })
+        let link: JSON = ["shortGUIDs": [["value": made.shortGUID, "shouldFetchRootRecord": true]]]
+        let stranger = try await cloud.addUser("Stranger")
+        let resolved = try await cloud.call("records/resolve", .public, as: stranger, link).body
+        #expect(resolved.results[0].rootRecord.recordName == "root")
+        #expect(resolved.results[0].share.participants.elements.map(\.type) == ["OWNER"])
+        #expect(!"\(resolved)".contains("@example.com"))
+        let accepted = try await cloud.call("records/accept", .public, as: eve, link).body
+        #expect("\(accepted)".contains("eve@example.com"))
+        #expect(!"\(accepted)".contains("cleo@") && !"\(accepted)".contains("nobody@"))
+        let zone: JSON = ["zoneName": "Notes", "ownerRecordName": .string(ada.name)]
+        let feed = try await cloud.call(
+            "changes/zone",
+            .shared,
+            as: eve,
+            ["zones": [["zoneID": zone]]]
+        ).body
+        #expect(feed.zones[0].records.elements.contains { $0.recordName == "share" })
+        #expect(!"\(feed)".contains("cleo@") && !"\(feed)".contains("ada@"))
+        let looked = try await cloud.lookUp(["share"], as: ada).records[0]
+        #expect(addresses.allSatisfy { "\(looked)".contains($0) })
+        _ = cleo
+    }
+
+    // MARK: Deletions in the public database
+
+    @Test("Nobody is kept from deleting what is theirs by references of strangers")
+    func ownerDeletes() async throws {
+        let cloud = try await TestCloud()
+        let ada = try await cloud.addUser()
+        let eve = try await cloud.addUser("Eve")
+        _ = try await modify(
+            cloud,
+            as: ada,
+            ["validated", "parent", "owned"].map { TestCloud.note("create", $0) }
+        )
+        let below: JSON = [
+            "operationType": "create",
+            "record": [
+                "recordName": "below", "recordType": "Note", "parent": ["recordName": "parent"],
+            ],
+        ]
+        let made = try await modify(
+            cloud,
+            as: eve,
+            [
+                TestCloud.note("create", "v", SharedTrees.reference(to: "validated", "VALIDATE")),
+                below,
+                TestCloud.note("create", "d", SharedTrees.reference(to: "owned", "DELETE_SELF")),
+            ]
+        )
+        #expect(made.map(\.serverErrorCode) == [nil, nil, nil])
+        for name in ["validated", "parent", "owned"] {
+            let deleted = try await modify(cloud, as: ada, [TestCloud.note("forceDelete", name)])
+            #expect(deleted[0].deleted == true, "\(deleted)")
+        }
+        // What refers to nothing any more can still be changed by who made it.
+        let text: JSON = ["body": ["value": "x"]]
+        let changed = try await modify(
+            cloud,
+            as: eve,
+            [
+                TestCloud.note("forceUpdate", "v", text),
+                TestCloud.note("forceUpdate", "below", text),
+            ]
+        )
+        #expect(changed.map(\.serverErrorCode) == [nil, nil])
+        // One's own references hold, as documented.
+        _ = try await modify(cloud, as: eve, [TestCloud.note("create", "mine")])
+        let own = TestCloud.note("create", "w", SharedTrees.reference(to: "mine", "VALIDATE"))
+        _ = try await modify(cloud, as: eve, [own])
+        let held = try await modify(cloud, as: eve, [TestCloud.note("forceDelete", "mine")])
+        #expect(held[0].serverErrorCode == "VALIDATING_REFERENCE_ERROR")
+    }
+}
