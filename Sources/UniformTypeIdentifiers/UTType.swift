@@ -4,6 +4,9 @@ public struct UTType: Hashable, Sendable, CustomStringConvertible {
     /// The identifier, `public.json` for example.
     public let identifier: String
 
+    /// What the app said that its own type is a kind of.
+    private var declaredParent: String?
+
     /// Makes a type of an identifier that is known here; nil for others.
     public init?(_ identifier: String) {
         guard Self.known[identifier] != nil else { return nil }
@@ -12,6 +15,20 @@ public struct UTType: Hashable, Sendable, CustomStringConvertible {
 
     private init(known identifier: String) {
         self.identifier = identifier
+    }
+
+    /// Makes a type that the app declares, as a kind of another.
+    ///
+    /// - Important: On Apple platforms the app's `Info.plist` declares it. Here nothing does: the type
+    ///   knows its parent, and no file extension.
+    public init(exportedAs identifier: String, conformingTo parentType: UTType? = nil) {
+        self.identifier = identifier
+        declaredParent = Self.known[identifier] == nil ? parentType?.identifier : nil
+    }
+
+    /// Makes a type that another app declares, as a kind of another.
+    public init(importedAs identifier: String, conformingTo parentType: UTType? = nil) {
+        self.init(exportedAs: identifier, conformingTo: parentType)
     }
 
     /// Makes the type of files with an extension; nil for extensions that are not known here.
@@ -70,8 +87,18 @@ public struct UTType: Hashable, Sendable, CustomStringConvertible {
     /// Whether this type is another or a kind of it.
     public func conforms(to type: UTType) -> Bool {
         if self == type { return true }
-        let parents = Self.known[identifier]?.parents ?? []
+        let parents = Self.known[identifier]?.parents ?? declaredParent.map { [$0] } ?? []
         return parents.contains { UTType(known: $0).conforms(to: type) }
+    }
+
+    /// Whether both have the same identifier.
+    public static func == (left: UTType, right: UTType) -> Bool {
+        left.identifier == right.identifier
+    }
+
+    /// Hashes the identifier.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(identifier)
     }
 
     /// The identifier.

@@ -24,11 +24,16 @@ struct PredicateCalls {
             NSPredicate(format: "distanceToLocation:fromLocation:(place, %@) < %f", place, 100.0),
             NSPredicate(format: "self contains %@", "milk"),
             NSPredicate(format: "title == %@", argumentArray: ["x"]),
-            NSPredicate(format: "title == %@", optional),
+            NSPredicate(format: "title == %@", optional ?? ""),
+            NSPredicate(format: "date > %@", Date() as CVarArg),
+            NSPredicate(format: "owner == %@", owner as CVarArg),
+            NSPredicate(format: "id == %@ AND bytes == %@", UUID() as CVarArg, Data() as CVarArg),
+            NSPredicate(format: "title IN %@", names as CVarArg),
+            NSPredicate(format: "place == %@", place as CVarArg),
             NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(value: true)]),
             NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate(format: "age == 1")),
         ]
-        #expect(predicates.count == 17)
+        #expect(predicates.count == 22)
         #expect(NSPredicate(format: "age == 1").evaluate(with: ["age": 1]))
     }
 

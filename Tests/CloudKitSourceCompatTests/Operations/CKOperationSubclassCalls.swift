@@ -113,8 +113,6 @@ final class Upload: CKModifyRecordsOperation, @unchecked Sendable {
         }
     }
 
-    override var operationID: CKOperation.ID { "upload-\(super.operationID)" }
-
     override var longLivedOperationWasPersistedBlock: (() -> Void)? {
         didSet { changes.append("persisted") }
     }
@@ -142,9 +140,9 @@ final class NotesFetch: CKFetchRecordsOperation, @unchecked Sendable {
         self.init(names: notes.map(\.recordID.recordName))
     }
 
-    override var desiredKeys: [CKRecord.FieldKey]? {
-        get { ["title"] }
-        set {}
+    override var recordIDs: [CKRecord.ID]? {
+        get { super.recordIDs?.filter { !$0.isDraft } }
+        set { super.recordIDs = newValue }
     }
 }
 
@@ -182,17 +180,10 @@ final class NotesQuery: CKQueryOperation, @unchecked Sendable {
         get { .notes }
         set {}
     }
-
-    override var desiredKeys: [CKRecord.FieldKey]? {
-        get { super.desiredKeys ?? ["title"] }
-        set { super.desiredKeys = newValue }
-    }
 }
 
 final class NotesChanges: CKFetchRecordZoneChangesOperation, @unchecked Sendable {
-    // @unchecked Sendable because it is set up before it starts.
-
-    private(set) var gone: [CKRecord.ID] = []
+    // @unchecked Sendable because it stores nothing.
 
     override var recordZoneIDs: [CKRecordZone.ID]? {
         get { super.recordZoneIDs ?? [.notes] }
@@ -202,20 +193,6 @@ final class NotesChanges: CKFetchRecordZoneChangesOperation, @unchecked Sendable
     override var fetchAllChanges: Bool {
         get { true }
         set {}
-    }
-
-    override var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)? {
-        get {
-            { [weak self] id, type in
-                self?.gone.append(id)
-                self?.deleted(id, type)
-            }
-        }
-        set { super.recordWithIDWasDeletedBlock = newValue }
-    }
-
-    private func deleted(_ id: CKRecord.ID, _ type: CKRecord.RecordType) {
-        super.recordWithIDWasDeletedBlock?(id, type)
     }
 }
 
@@ -268,18 +245,14 @@ struct CKOperationSubclassCalls {
         #expect(upload.changes == ["deletes 1", "policy 1", "token", "persisted", "database"])
         #expect(!operation.isAtomic && operation.group?.name == "uploads")
         #expect(operation.configuration.timeoutIntervalForRequest == 10)
-        #expect(operation.operationID.hasPrefix("upload-"))
+        #expect(!operation.operationID.isEmpty)
         #expect(operation.perRecordProgressBlock != nil)
 
         let query: CKQueryOperation = NotesQuery()
         query.resultsLimit = 1
-        #expect(
-            query.resultsLimit == 10 && query.zoneID == .notes && query.desiredKeys == ["title"]
-        )
+        #expect(query.resultsLimit == 10 && query.zoneID == .notes)
         let changes = NotesChanges()
-        changes.recordWithIDWasDeletedBlock = { _, type in #expect(type == "Note") }
-        changes.recordWithIDWasDeletedBlock?(note.recordID, "Note")
-        #expect(changes.gone == [note.recordID] && changes.recordZoneIDs == [.notes])
+        #expect(changes.recordZoneIDs == [.notes] && changes.fetchAllChanges)
     }
 
     @Test("Subclasses are made in ways of their own, and in those of the framework")
@@ -287,7 +260,8 @@ struct CKOperationSubclassCalls {
         let note = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "note"))
         let fetch = NotesFetch([note])
         #expect(fetch.names == ["note"] && fetch.recordIDs == [note.recordID])
-        #expect((fetch as CKFetchRecordsOperation).desiredKeys == ["title"])
+        fetch.recordIDs?.append(CKRecord.ID(recordName: "draft-1"))
+        #expect((fetch as CKFetchRecordsOperation).recordIDs == [note.recordID])
         #expect(ZonesFetch(isFirst: true).isFirst && SubscriptionsFetch(prefix: "a").prefix == "a")
         let query = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
         #expect(NotesQuery(query: query).query === query && NotesQuery().query == nil)

@@ -63,6 +63,7 @@ extension CKContainer {
     }
 
     /// Finds people to invite, by any of these; everyone has an entry in the answer.
+    @available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *)
     public func shareParticipants(
         for lookupInfos: [CKUserIdentity.LookupInfo]
     ) async throws -> [CKUserIdentity.LookupInfo: Result<CKShare.Participant, any Error>] {

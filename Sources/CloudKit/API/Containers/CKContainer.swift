@@ -2,6 +2,28 @@ import CloudKitWebClient
 public import Foundation
 import Synchronization
 
+/// Makes containers; there for `Self(identifier:)` in extensions of `CKContainer`.
+///
+/// A class's own initialiser would have to be `required`, and subclasses outside this module could
+/// not provide it.
+public protocol _CKContainerMaking {}
+
+extension _CKContainerMaking where Self: CKContainer {
+    /// Makes a container, which reaches its service as the environment says.
+    ///
+    /// - Important: On a subclass, which cannot be made, it ends the process.
+    public init(identifier containerIdentifier: String) {
+        let made = CKContainer(
+            identifier: containerIdentifier,
+            connection: .environment(container: containerIdentifier)
+        )
+        guard let container = made as? Self else {
+            preconditionFailure("CKContainer: a subclass cannot be made")
+        }
+        self = container
+    }
+}
+
 /// An app's part of CloudKit: the databases, the user and the account.
 ///
 /// Where it connects comes from the environment (`CLOUDKIT_URL`, `CLOUDKIT_CONTAINER`,
@@ -12,7 +34,7 @@ import Synchronization
 ///
 /// Methods that are Objective-C's on Apple platforms stand in the class, where subclasses can override
 /// them; those that Apple's framework adds for Swift stand in extensions.
-open class CKContainer: NSObject, @unchecked Sendable {
+open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant or guarded by a lock.
 
     /// The container's identifier, such as `iCloud.com.example.app`.
@@ -45,14 +67,6 @@ open class CKContainer: NSObject, @unchecked Sendable {
 
     /// The container that the environment names.
     open class func `default`() -> CKContainer { processDefault }
-
-    /// Makes a container, which reaches its service as the environment says.
-    public convenience init(identifier containerIdentifier: String) {
-        self.init(
-            identifier: containerIdentifier,
-            connection: .environment(container: containerIdentifier)
-        )
-    }
 
     /// Makes a container over a connection.
     package init(identifier: String?, connection: CloudConnection) {

@@ -10,6 +10,7 @@ extension CKDatabase {
         /// A zone is gone.
         public struct Deletion: Sendable, Hashable {
             /// Why a zone is gone.
+            @nonexhaustive
             public enum Reason: Sendable, Hashable {
                 /// An app deleted it.
                 case deleted

@@ -73,10 +73,7 @@ extension CKError {
     }
 }
 
-extension CKError: CustomStringConvertible, LocalizedError {
+extension CKError: CustomStringConvertible {
     /// The code, the message and what to do, for logs.
     public var description: String { logText }
-
-    /// What went wrong and what to do, for people.
-    public var errorDescription: String? { localizedDescription }
 }

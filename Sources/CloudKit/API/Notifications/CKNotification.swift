@@ -41,7 +41,7 @@ open class CKNotification: NSObject, @unchecked Sendable {
     open var containerIdentifier: String? { payload.container }
 
     /// The subscription that fired.
-    open var subscriptionID: CKSubscription.ID? { payload.text("sid") }
+    public var subscriptionID: CKSubscription.ID? { payload.text("sid") }
 
     /// The user whose subscription fired.
     open var subscriptionOwnerUserRecordID: CKRecord.ID? {

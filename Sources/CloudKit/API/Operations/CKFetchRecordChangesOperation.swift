@@ -15,7 +15,7 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
     open var resultsLimit: Int = 0
 
     /// The fields to fetch: nil for all, none for system fields only.
-    open var desiredKeys: [CKRecord.FieldKey]?
+    public var desiredKeys: [CKRecord.FieldKey]?
 
     /// Is told of each record that is new or has changed.
     open var recordChangedBlock: ((CKRecord) -> Void)?

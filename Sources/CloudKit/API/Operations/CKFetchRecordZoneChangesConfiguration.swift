@@ -15,7 +15,7 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, NSSecureC
     open var resultsLimit: Int = 0
 
     /// The fields to fetch: nil for all, none for system fields only.
-    open var desiredKeys: [CKRecord.FieldKey]?
+    public var desiredKeys: [CKRecord.FieldKey]?
 
     /// Makes a configuration that fetches everything from the beginning.
     public override init() {}
@@ -33,7 +33,10 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, NSSecureC
     }
 
     /// An independent configuration with the same values.
-    open func copy(with zone: NSZone? = nil) -> Any {
+    open func copy(with zone: NSZone? = nil) -> Any { independent }
+
+    /// Another configuration with the same values.
+    var independent: CKFetchRecordZoneChangesConfiguration {
         CKFetchRecordZoneChangesConfiguration(
             previousServerChangeToken: previousServerChangeToken,
             resultsLimit: resultsLimit,
@@ -60,5 +63,66 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, NSSecureC
         )
         resultsLimit = aDecoder.integer(forKey: "ResultsLimit") ?? 0
         desiredKeys = aDecoder.strings(forKey: "DesiredKeys")
+    }
+}
+
+/// What is fetched of one zone's changes, as it was asked before iOS 12.
+///
+/// Apps write `CKFetchRecordZoneChangesOperation.ZoneOptions`.
+@available(*, deprecated, renamed: "CKFetchRecordZoneChangesOperation.ZoneConfiguration")
+open class CKFetchRecordZoneChangesOptions: NSObject, NSCopying, NSSecureCoding,
+    @unchecked Sendable
+{
+    // @unchecked Sendable because apps fill one in before they hand it over.
+
+    /// The options as the configuration that operations take.
+    let configuration: CKFetchRecordZoneChangesConfiguration
+
+    /// Where the last fetch ended; nil stands for the beginning.
+    open var previousServerChangeToken: CKServerChangeToken? {
+        get { configuration.previousServerChangeToken }
+        set { configuration.previousServerChangeToken = newValue }
+    }
+
+    /// Records of one page; 0 leaves it to the server.
+    open var resultsLimit: Int {
+        get { configuration.resultsLimit }
+        set { configuration.resultsLimit = newValue }
+    }
+
+    /// The fields to fetch: nil for all, none for system fields only.
+    open var desiredKeys: [String]? {
+        get { configuration.desiredKeys }
+        set { configuration.desiredKeys = newValue }
+    }
+
+    /// Makes options that fetch everything from the beginning.
+    public override init() {
+        configuration = CKFetchRecordZoneChangesConfiguration()
+    }
+
+    init(_ configuration: CKFetchRecordZoneChangesConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// Independent options with the same values.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        CKFetchRecordZoneChangesOptions(configuration.independent)
+    }
+
+    /// True: archived options can be read securely.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes all values.
+    open func encode(with coder: NSCoder) {
+        configuration.encode(with: coder)
+    }
+
+    /// Reads options; what is missing has its default.
+    public required init?(coder aDecoder: NSCoder) {
+        guard let configuration = CKFetchRecordZoneChangesConfiguration(coder: aDecoder) else {
+            return nil
+        }
+        self.configuration = configuration
     }
 }

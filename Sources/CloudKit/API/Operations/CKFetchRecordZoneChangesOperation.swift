@@ -12,7 +12,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
 
     /// What is fetched of one zone's changes.
     @available(*, deprecated, renamed: "ZoneConfiguration")
-    public typealias ZoneOptions = ZoneConfiguration
+    public typealias ZoneOptions = CKFetchRecordZoneChangesOptions
 
     /// The zones, in the order in which they are fetched.
     open var recordZoneIDs: [CKRecordZone.ID]?
@@ -28,7 +28,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
 
     /// Is told of each record that is gone; the type is empty where the service does not say it.
-    open var recordWithIDWasDeletedBlock:
+    public var recordWithIDWasDeletedBlock:
         ((_ recordID: CKRecord.ID, _ recordType: CKRecord.RecordType) -> Void)?
 
     /// Is told, after each page but the last, up to where a zone's changes were reported.
@@ -159,15 +159,15 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     ) {
         self.init(
             recordZoneIDs: recordZoneIDs,
-            configurationsByRecordZoneID: optionsByRecordZoneID
+            configurationsByRecordZoneID: optionsByRecordZoneID?.mapValues(\.configuration)
         )
     }
 
     /// What is fetched of each zone.
     @available(*, deprecated, renamed: "configurationsByRecordZoneID")
     open var optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? {
-        get { configurationsByRecordZoneID }
-        set { configurationsByRecordZoneID = newValue }
+        get { configurationsByRecordZoneID?.mapValues { ZoneOptions($0) } }
+        set { configurationsByRecordZoneID = newValue?.mapValues(\.configuration) }
     }
 
     /// Is told of each record that is new or has changed.

@@ -8,7 +8,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     open var recordIDs: [CKRecord.ID]?
 
     /// The fields to fetch: nil for all, none for system fields only.
-    open var desiredKeys: [CKRecord.FieldKey]?
+    public var desiredKeys: [CKRecord.FieldKey]?
 
     /// Is told how much of a record was received, from 0 to 1; before 1 only for records with
     /// assets.

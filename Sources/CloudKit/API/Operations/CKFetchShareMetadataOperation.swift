@@ -11,7 +11,7 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     open var shouldFetchRootRecord: Bool = false
 
     /// The fields of the shared records; nil for all.
-    open var rootRecordDesiredKeys: [CKRecord.FieldKey]?
+    public var rootRecordDesiredKeys: [CKRecord.FieldKey]?
 
     /// Is told what became of each link.
     public var perShareMetadataResultBlock:

@@ -5,7 +5,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The subscriptions to fetch.
-    open var subscriptionIDs: [CKSubscription.ID]?
+    public var subscriptionIDs: [CKSubscription.ID]?
 
     /// Is told what became of each subscription.
     public var perSubscriptionResultBlock:
@@ -50,7 +50,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
 
     /// Is told of the end with what was fetched; items that failed make a `CKError.partialFailure`.
     @available(*, deprecated, message: "Use fetchSubscriptionsResultBlock")
-    open var fetchSubscriptionCompletionBlock:
+    public var fetchSubscriptionCompletionBlock:
         (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
     {
         get { completion }

@@ -8,7 +8,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     open var subscriptionsToSave: [CKSubscription]?
 
     /// The subscriptions to delete.
-    open var subscriptionIDsToDelete: [CKSubscription.ID]?
+    public var subscriptionIDsToDelete: [CKSubscription.ID]?
 
     /// Is told what became of each subscription to save.
     public var perSubscriptionSaveBlock:
@@ -53,7 +53,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     /// Is told of the end with what was saved and deleted; items that failed make a
     /// `CKError.partialFailure`.
     @available(*, deprecated, message: "Use modifySubscriptionsResultBlock")
-    open var modifySubscriptionsCompletionBlock:
+    public var modifySubscriptionsCompletionBlock:
         (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
     {
         get { completion }

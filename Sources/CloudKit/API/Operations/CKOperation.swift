@@ -15,7 +15,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     public typealias Configuration = CKOperationConfiguration
 
     /// The operation's identity, made by the framework.
-    open var operationID: CKOperation.ID { identity }
+    public var operationID: CKOperation.ID { identity }
 
     /// The operations that this one belongs to; its configuration fills in what this one leaves open.
     open var group: CKOperationGroup?

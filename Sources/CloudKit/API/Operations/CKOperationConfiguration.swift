@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Apps write `CKOperation.Configuration`. A value that was never set leaves the choice to the
 /// operation's group, and then to the default.
-open class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
+open class CKOperationConfiguration: NSObject, @unchecked Sendable {
     // @unchecked Sendable because operations take a copy, and apps fill one in before they hand it
     // over.
 
@@ -55,7 +55,4 @@ open class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
         get { values.resourceTimeout ?? OperationSettings.defaultResourceTimeout }
         set { values.resourceTimeout = newValue }
     }
-
-    /// An independent configuration with the same values set.
-    open func copy(with zone: NSZone? = nil) -> Any { CKOperationConfiguration(values) }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// What several operations have in common: a purpose, a size and a configuration.
-open class CKOperationGroup: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because apps fill a group in before they hand it over.
 
     /// About how much a group transfers.
@@ -59,18 +59,6 @@ open class CKOperationGroup: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     /// What the group's configuration sets.
     var settings: OperationSettings { ownConfiguration.values }
 
-    /// An independent group with the same identity and values.
-    open func copy(with zone: NSZone? = nil) -> Any {
-        let copy = CKOperationGroup()
-        copy.identity = identity
-        copy.name = name
-        copy.quantity = quantity
-        copy.expectedSendSize = expectedSendSize
-        copy.expectedReceiveSize = expectedReceiveSize
-        copy.defaultConfiguration = defaultConfiguration
-        return copy
-    }
-
     /// True: an archived group can be read securely.
     open class var supportsSecureCoding: Bool { true }
 
@@ -83,8 +71,9 @@ open class CKOperationGroup: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
         coder.encode(Int64(expectedReceiveSize.rawValue), forKey: "ExpectedReceiveSize")
     }
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// Reads a group; nil when its identity is missing.
-    public required init?(coder aDecoder: NSCoder) {
+    public required init!(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         guard let identity = aDecoder.string(forKey: "OperationGroupID") else { return nil }
         self.identity = identity

@@ -25,7 +25,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     open var resultsLimit: Int = CKQueryOperation.maximumResults
 
     /// The fields to fetch: nil for all, none for system fields only.
-    open var desiredKeys: [CKRecord.FieldKey]?
+    public var desiredKeys: [CKRecord.FieldKey]?
 
     /// Is told of each record, in the query's order.
     public var recordMatchedBlock:

@@ -25,8 +25,9 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
         coder.encode(centre, forKey: "relativeLocation")
     }
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// Reads an order; nil when a part is missing.
-    public convenience init?(coder aDecoder: NSCoder) {
+    public convenience init!(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         guard let key = aDecoder.string(forKey: "key"),
             let location = aDecoder.object(CLLocation.self, forKey: "relativeLocation")

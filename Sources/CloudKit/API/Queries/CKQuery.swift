@@ -14,7 +14,7 @@ open class CKQuery: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because apps set the order before they hand the query over.
 
     /// The kind of records.
-    open var recordType: CKRecord.RecordType { type }
+    public var recordType: CKRecord.RecordType { type }
 
     /// What must hold for the records.
     open var predicate: NSPredicate { condition }
@@ -48,8 +48,9 @@ open class CKQuery: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
         QueryArchive.encode(self, with: coder)
     }
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// Reads a query; nil when the archive holds none.
-    public required init?(coder aDecoder: NSCoder) {
+    public required init!(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         guard let contents = QueryArchive.decode(aDecoder) else { return nil }
         type = contents.recordType

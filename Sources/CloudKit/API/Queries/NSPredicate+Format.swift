@@ -12,7 +12,7 @@ extension NSPredicate {
     /// - Important: A format that cannot be read ends the process on Apple platforms. Here such a
     ///   predicate holds for nothing, and a query with it fails with `CKError.invalidArguments`,
     ///   which names the place.
-    public convenience init(format predicateFormat: String, _ args: Any?...) {
+    public convenience init(format predicateFormat: String, _ args: any CVarArg...) {
         self.init(format: predicateFormat, values: args)
     }
 

@@ -65,7 +65,7 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     // MARK: System fields
 
     /// The kind of record.
-    open var recordType: RecordType { system.recordType }
+    public var recordType: RecordType { system.recordType }
 
     /// The record's identity.
     open var recordID: CKRecord.ID { system.recordID }
@@ -115,12 +115,12 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     // MARK: Fields
 
     /// The value of a field, or nil.
-    open func object(forKey key: FieldKey) -> (any __CKRecordObjCValue)? {
+    public func object(forKey key: FieldKey) -> (any __CKRecordObjCValue)? {
         plain[key]?.object
     }
 
     /// Sets a field; nil clears it, on the server too once the record is saved.
-    open func setObject(_ object: (any __CKRecordObjCValue)?, forKey key: FieldKey) {
+    public func setObject(_ object: (any __CKRecordObjCValue)?, forKey key: FieldKey) {
         self[field: key] = object.map { FieldValue(object: $0) }
     }
 
@@ -157,25 +157,14 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
 
     subscript(field key: FieldKey) -> FieldValue? {
         get { plain[key] }
-        set {
-            Self.check(key)
-            plain[key] = newValue
-        }
-    }
-
-    /// Ends the process for a key that CloudKit keeps for itself, as Apple's framework does.
-    static func check(_ key: FieldKey) {
-        precondition(
-            key.utf8.first != UInt8(ascii: "_") && !key.isEmpty,
-            "CKRecord: the field key \"\(key)\" is reserved; keys start with a letter"
-        )
+        set { plain[key] = newValue }
     }
 
     /// The keys of the fields that have a value, in alphabetical order.
-    open func allKeys() -> [FieldKey] { plain.allKeys }
+    public func allKeys() -> [FieldKey] { plain.allKeys }
 
     /// The keys of the fields that were set or cleared since the record was fetched or saved.
-    open func changedKeys() -> [FieldKey] { plain.changedKeys }
+    public func changedKeys() -> [FieldKey] { plain.changedKeys }
 
     /// The words of all text fields.
     open func allTokens() -> [String] {

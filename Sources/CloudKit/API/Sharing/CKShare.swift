@@ -113,8 +113,9 @@ open class CKShare: CKRecord, @unchecked Sendable {
         ShareArchive.encode(parts, with: coder)
     }
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// Reads a share; nil when the archive holds none.
-    public required init?(coder aDecoder: NSCoder) {
+    public required init!(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         parts = ShareArchive.decode(aDecoder)
         super.init(coder: aDecoder)

@@ -18,6 +18,10 @@ open class CKShareMetadata: NSObject, NSCopying, NSSecureCoding, @unchecked Send
     /// What the user is to the share.
     open var participantRole: CKShare.ParticipantRole { details.role }
 
+    /// What the user is to the share, as it was asked before there were roles.
+    @available(*, deprecated, renamed: "participantRole")
+    open var participantType: CKShare.ParticipantType { CKShare.ParticipantType(details.role) }
+
     /// Whether the user has accepted.
     open var participantStatus: CKShare.ParticipantAcceptanceStatus { details.status }
 

@@ -24,6 +24,14 @@ open class CKShareParticipant: NSObject, NSCopying, NSSecureCoding, @unchecked S
     /// What the participant is to the share.
     open var role: CKShare.ParticipantRole
 
+    /// What the participant is to the share, as it was asked before there were roles; who administers
+    /// a share counts as invited.
+    @available(*, deprecated, renamed: "role")
+    open var type: CKShare.ParticipantType {
+        get { CKShare.ParticipantType(role) }
+        set { role = CKShare.ParticipantRole(rawValue: newValue.rawValue) ?? .unknown }
+    }
+
     /// Whether the participant has come.
     open var acceptanceStatus: CKShare.ParticipantAcceptanceStatus { status }
 
@@ -31,7 +39,7 @@ open class CKShareParticipant: NSObject, NSCopying, NSSecureCoding, @unchecked S
     open var permission: CKShare.ParticipantPermission
 
     /// The participant's identity within the share.
-    open var participantID: CKShare.Participant.ID { name }
+    public var participantID: CKShare.Participant.ID { name }
 
     private let identity: CKUserIdentity
     private let status: AcceptanceStatus

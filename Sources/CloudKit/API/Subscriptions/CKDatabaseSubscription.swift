@@ -5,7 +5,7 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     // @unchecked Sendable because apps fill one in before they hand it over.
 
     /// The kind of records whose changes count; nil for all.
-    open var recordType: CKRecord.RecordType?
+    public var recordType: CKRecord.RecordType?
 
     /// Makes a subscription with a new name.
     public convenience init() {
@@ -31,8 +31,9 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
         coder.encode(recordType as NSString?, forKey: "RecordType")
     }
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// Reads a subscription; nil when its name is missing.
-    public required init?(coder aDecoder: NSCoder) {
+    public required init!(coder aDecoder: NSCoder) {
         super.init(coder: aDecoder)
         recordType = aDecoder.string(forKey: "RecordType")
     }

@@ -12,19 +12,19 @@ open class CKNotificationInfo: NSObject, NSCopying, NSSecureCoding, @unchecked S
     /// The key of the alert's text in the app's tables.
     open var alertLocalizationKey: String?
     /// The fields whose values fill in the alert's text.
-    open var alertLocalizationArgs: [CKRecord.FieldKey]?
+    public var alertLocalizationArgs: [CKRecord.FieldKey]?
     /// The title.
     open var title: String?
     /// The key of the title in the app's tables.
     open var titleLocalizationKey: String?
     /// The fields whose values fill in the title.
-    open var titleLocalizationArgs: [CKRecord.FieldKey]?
+    public var titleLocalizationArgs: [CKRecord.FieldKey]?
     /// The line below the title.
     open var subtitle: String?
     /// The key of the line below the title in the app's tables.
     open var subtitleLocalizationKey: String?
     /// The fields whose values fill in the line below the title.
-    open var subtitleLocalizationArgs: [CKRecord.FieldKey]?
+    public var subtitleLocalizationArgs: [CKRecord.FieldKey]?
     /// The key of the alert's button in the app's tables.
     open var alertActionLocalizationKey: String?
     /// The name of an image of the app.
@@ -32,7 +32,7 @@ open class CKNotificationInfo: NSObject, NSCopying, NSSecureCoding, @unchecked S
     /// The name of a sound of the app.
     open var soundName: String?
     /// The fields that the notification carries.
-    open var desiredKeys: [CKRecord.FieldKey]?
+    public var desiredKeys: [CKRecord.FieldKey]?
     /// Whether the app's badge counts up.
     open var shouldBadge: Bool = false
     /// Whether the app is woken in the background.

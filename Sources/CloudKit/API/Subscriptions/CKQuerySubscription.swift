@@ -33,7 +33,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     }
 
     /// The kind of records.
-    open var recordType: CKRecord.RecordType? { query.recordType }
+    public var recordType: CKRecord.RecordType? { query.recordType }
 
     /// What must hold for the records.
     open var predicate: NSPredicate { query.predicate }
@@ -93,8 +93,9 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
         coder.encode(zoneID, forKey: "ZoneID")
     }
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// Reads a subscription; nil when its name, query or options are missing.
-    public required init?(coder aDecoder: NSCoder) {
+    public required init!(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         guard let query = aDecoder.object(CKQuery.self, forKey: "Query"),
             let bits = aDecoder.integer(forKey: "QuerySubscriptionOptions"), bits > 0

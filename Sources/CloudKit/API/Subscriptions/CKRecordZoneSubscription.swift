@@ -8,7 +8,7 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
     open var zoneID: CKRecordZone.ID { zone }
 
     /// The kind of records whose changes count; nil for all.
-    open var recordType: CKRecord.RecordType?
+    public var recordType: CKRecord.RecordType?
 
     private let zone: CKRecordZone.ID
 
@@ -38,8 +38,9 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
         coder.encode(recordType as NSString?, forKey: "RecordType")
     }
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// Reads a subscription; nil when its name or zone is missing.
-    public required init?(coder aDecoder: NSCoder) {
+    public required init!(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         guard let zone = aDecoder.object(CKRecordZone.ID.self, forKey: "ZoneID") else { return nil }
         self.zone = zone

@@ -22,7 +22,7 @@ open class CKSubscription: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
     }
 
     /// The subscription's name, unique for a user and database.
-    open var subscriptionID: CKSubscription.ID { identity }
+    public var subscriptionID: CKSubscription.ID { identity }
 
     /// What is watched.
     open var subscriptionType: CKSubscription.SubscriptionType { kind }

@@ -1,5 +1,6 @@
 extension CKSyncEngine {
     /// What the engine tells its delegate.
+    @nonexhaustive
     public enum Event: Sendable, CustomStringConvertible {
         /// The engine's state changed: keep it, and start the next engine with it.
         case stateUpdate(StateUpdate)
@@ -65,7 +66,8 @@ extension CKSyncEngine.Event {
     /// The engine has forgotten what it knew of the previous user, pending changes included.
     public struct AccountChange: Sendable, CustomStringConvertible {
         /// How the account changed.
-        public enum ChangeType: Sendable, Equatable, CustomStringConvertible {
+        @nonexhaustive
+        public enum ChangeType: Sendable, Equatable {
             /// A user signed in where there was none.
             case signIn(currentUser: CKRecord.ID)
             /// The user signed out.
@@ -74,7 +76,7 @@ extension CKSyncEngine.Event {
             case switchAccounts(previousUser: CKRecord.ID, currentUser: CKRecord.ID)
 
             /// The change and the users.
-            public var description: String {
+            var text: String {
                 switch self {
                 case .signIn(let current): "signIn \(current.recordName)"
                 case .signOut(let previous): "signOut \(previous.recordName)"
@@ -92,6 +94,6 @@ extension CKSyncEngine.Event {
         }
 
         /// How the account changed.
-        public var description: String { changeType.description }
+        public var description: String { changeType.text }
     }
 }

@@ -2,6 +2,7 @@ extension CKSyncEngine {
     /// What to fetch.
     public struct FetchChangesOptions: Sendable, CustomStringConvertible {
         /// Which zones to fetch.
+        @nonexhaustive
         public enum Scope: Sendable, Equatable, CustomStringConvertible {
             /// All zones.
             case all
@@ -66,6 +67,7 @@ extension CKSyncEngine {
     }
 
     /// Why the engine fetches or sends.
+    @nonexhaustive
     public enum SyncReason: Sendable, Hashable, CustomStringConvertible {
         /// The engine decided to.
         case scheduled

@@ -1,5 +1,6 @@
 extension CKSyncEngine {
     /// A record that is to be saved or deleted.
+    @nonexhaustive
     public enum PendingRecordZoneChange: Sendable, Hashable, CustomStringConvertible {
         /// The record is to be saved.
         case saveRecord(CKRecord.ID)
@@ -16,6 +17,7 @@ extension CKSyncEngine {
     }
 
     /// A zone that is to be saved or deleted.
+    @nonexhaustive
     public enum PendingDatabaseChange: Sendable, Hashable, CustomStringConvertible {
         /// The zone is to be saved.
         case saveZone(CKRecordZone)

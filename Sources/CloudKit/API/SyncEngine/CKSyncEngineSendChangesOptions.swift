@@ -2,6 +2,7 @@ extension CKSyncEngine {
     /// What to send.
     public struct SendChangesOptions: Sendable, CustomStringConvertible {
         /// Which changes to send.
+        @nonexhaustive
         public enum Scope: Sendable, Equatable, CustomStringConvertible {
             /// All changes.
             case all

@@ -112,7 +112,12 @@ struct RecordMapping: Sendable {
         of record: CKRecord,
         upload: (CKRecord.FieldKey, CKAsset) throws(UnsendableValue) -> WireAsset
     ) throws(CKError) -> WireValue? {
-        do {
+        do throws(UnsendableValue) {
+            guard key.utf8.first != UInt8(ascii: "_"), !key.isEmpty else {
+                throw UnsendableValue(
+                    reason: "the key is CloudKit's own; keys start with a letter"
+                )
+            }
             return try value?.wire(owners: owners, home: record.recordID.zoneID) {
                 asset throws(UnsendableValue) in try upload(key, asset)
             }

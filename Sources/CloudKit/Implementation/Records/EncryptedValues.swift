@@ -11,7 +11,6 @@ final class EncryptedValues: NSObject, CKRecordKeyValueSetting, FieldStoring, Se
     subscript(field key: CKRecord.FieldKey) -> FieldValue? {
         get { record.encrypted[key] }
         set {
-            CKRecord.check(key)
             switch newValue {
             case .asset, .reference:
                 preconditionFailure(
