@@ -10,12 +10,15 @@ import Foundation
 ///
 /// A value that carries system fields becomes the record that it was read from, so that saving it
 /// is an update, and what is nil in it is cleared on the server. Values within the value become
-/// JSON bytes; ``CloudKitGraphEncoder`` makes records of them.
+/// JSON bytes. Models within a ``CloudKitModel`` are records of their own, which
+/// ``CloudKitGraphEncoder`` makes.
 public class CloudKitRecordEncoder {
     /// The zone of new records; nil for the default zone.
     public var zoneID: CKRecordZone.ID?
 
     /// In which form values that a record cannot hold as they are become fields.
+    ///
+    /// A ``CloudKitModel`` always has the native forms, as in a graph.
     public var forms = CloudKitRecordForms.original
 
     /// What `encode(to:)` of the values can ask for.
@@ -104,8 +107,8 @@ public class CloudKitRecordEncoder {
     /// Puts a value into a record that is known, and touches only what differs.
     ///
     /// Fields that hold the same value stay untouched, so that a save sends nothing for them; what
-    /// is nil in the value is cleared; fields that the value does not know are kept. When encoding
-    /// fails the record may have been changed in part.
+    /// is nil in the value, or is not written by it though its type could, is cleared; fields that the
+    /// type does not know are kept. When encoding fails the record may have been changed in part.
     ///
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
     public func encode(_ value: any Encodable, onto record: CKRecord) throws {
@@ -123,7 +126,8 @@ public class CloudKitRecordEncoder {
         let encoding = RecordEncoding(
             record: record,
             baseline: baseline,
-            forms: forms,
+            // A model's fields have one type, whoever writes them.
+            forms: traits.model == nil ? forms : .native,
             userInfo: userInfo,
             options: options
         )

@@ -69,5 +69,7 @@ struct SourceRulesTests {
         #expect(violations(of: .access, in: "@testable import CloudKit\n").count == 1)
         #expect(violations(of: .access, in: "@_spi(Inner) public func f() {}\n").count == 1)
         #expect(violations(of: .access, in: "// @_spi(Inner)\nimport CloudKit\n") == [])
+        #expect(violations(of: .access, in: "@_spi(Reflection) import Swift\n") == [])
+        #expect(violations(of: .access, in: "@_spi(Reflection) import Server\n").count == 1)
     }
 }

@@ -3,9 +3,9 @@ public import CloudKit
 extension CloudKitRecordDecoder {
     /// All the errors of reading a value from a record, in the order of the properties.
     ///
-    /// Decoding ends at the first; this goes on with a placeholder, so that one look shows
-    /// everything that is wrong with a record. It ends early only at a type that takes no
-    /// placeholder.
+    /// Decoding ends at the first. This reads each property by itself besides, on what the record
+    /// holds, so that one look shows everything that is wrong with a record. The properties are
+    /// those that the type declares or was seen to ask for.
     ///
     /// ```swift
     /// for error in CloudKitRecordDecoder().errors(decoding: Person.self, from: record) {
@@ -16,24 +16,65 @@ extension CloudKitRecordDecoder {
         decoding type: T.Type,
         from record: CKRecord
     ) -> [DecodingError] {
-        let model = type as? any CloudKitModel.Type
+        let model = TypeTraits.of(type).model
         let decoding = RecordDecoding(
             record: record,
             forms: model == nil ? .original : .native,
             userInfo: userInfo,
             options: model?.fields.byKey ?? [:]
         )
-        let log = ErrorLog()
+        decoding.noteKeySpaces()
         do {
             switch FieldKind.of(type) {
-            case .model, .other: _ = try T(from: LoggingDecoding(decoding: decoding, log: log))
+            case .model, .other: _ = try decoding.decode(type)
             default: _ = try decoding.value(type, decoding.field(RecordEncoding.valueKey))
             }
+            return []
         } catch {
-            // With errors in the log it is only the end of what placeholders can do.
-            if log.errors.isEmpty { log.errors.append(Self.decodingError(error, record)) }
+            let errors = properties(of: type, decoding).compactMap { property in
+                Self.error(reading: property, decoding)
+            }
+            return errors.isEmpty ? [Self.decodingError(error, record)] : errors
         }
-        return log.errors
+    }
+
+    /// The properties of a type, as far as they are known.
+    private func properties(of type: Any.Type, _ decoding: RecordDecoding) -> [KnownProperty] {
+        let traits = TypeTraits.of(type)
+        var properties = traits.model.flatMap { DeclaredProperties.of($0) } ?? []
+        let keys = decoding.keySpaces ?? []
+        // A stored property is read under its name only if that is one of the type's keys.
+        let stored = StoredProperties.of(type).filter { property in
+            keys.contains { $0.owns(property.key) }
+        }
+        let asked = traits.memory.asked
+        // Where all stored properties are known, their order is the type's.
+        for property in stored + asked {
+            let asked = asked.first { $0.key == property.key } ?? property
+            if !properties.contains(where: { $0.key == asked.key }) { properties.append(asked) }
+        }
+        return properties
+    }
+
+    private static func error(
+        reading property: KnownProperty,
+        _ decoding: RecordDecoding
+    ) -> DecodingError? {
+        var type = property.type
+        var isOptional = property.isOptional
+        if let optional = type as? any AnyOptional.Type {
+            type = optional.wrappedType
+            isOptional = true
+        }
+        guard let type = type as? any Decodable.Type else { return nil }
+        let field = decoding.field(PathKey(property.key))
+        if field.options?.storage == .ignored || isOptional && decoding.isNil(field) { return nil }
+        do {
+            _ = try decoding.value(type, field)
+            return nil
+        } catch {
+            return decodingError(error, decoding.record)
+        }
     }
 
     private static func decodingError(_ error: any Error, _ record: CKRecord) -> DecodingError {
@@ -41,82 +82,10 @@ extension CloudKitRecordDecoder {
         return .dataCorrupted(
             .init(
                 codingPath: [],
-                debugDescription: "\(CodingProblem.place(record)): \(error)",
+                debugDescription:
+                    "\(CodingProblem.place(record)): \(CodingProblem.text(of: error))",
                 underlyingError: error
             )
         )
     }
-}
-
-/// The errors that were met.
-private final class ErrorLog {
-    var errors: [DecodingError] = []
-}
-
-/// A decoder of a record that notes errors and goes on.
-private struct LoggingDecoding: Decoder {
-    let decoding: RecordDecoding
-    let log: ErrorLog
-
-    var codingPath: [any CodingKey] { decoding.codingPath }
-    var userInfo: [CodingUserInfoKey: Any] { decoding.userInfo }
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(LoggingKeyedContainer(decoding: decoding, log: log))
-    }
-
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try decoding.unkeyedContainer()
-    }
-
-    func singleValueContainer() -> any SingleValueDecodingContainer {
-        decoding.singleValueContainer()
-    }
-}
-
-private struct LoggingKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let decoding: RecordDecoding
-    let log: ErrorLog
-
-    var codingPath: [any CodingKey] { decoding.codingPath }
-    var allKeys: [Key] { decoding.allKeys.compactMap(Key.init(stringValue:)) }
-
-    func contains(_ key: Key) -> Bool { decoding.hasValue(decoding.field(key)) }
-    func decodeNil(forKey key: Key) -> Bool { decoding.isNil(decoding.field(key)) }
-
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        do {
-            return try decoding.value(type, decoding.field(key))
-        } catch let error as DecodingError {
-            log.errors.append(error)
-            return try Placeholder.value(type, ShapeDecoding(recorder: nil))
-        }
-    }
-
-    func decodeIfPresent<Value: Decodable>(
-        _ type: Value.Type,
-        forKey key: Key
-    ) throws -> Value? {
-        do {
-            return try decoding.valueIfPresent(type, key)
-        } catch let error as DecodingError {
-            log.errors.append(error)
-            return nil
-        }
-    }
-
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) throws -> KeyedDecodingContainer<Nested> {
-        try decoding.decoder(for: key).container(keyedBy: type)
-    }
-
-    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoding.decoder(for: key).unkeyedContainer()
-    }
-
-    func superDecoder() -> any Decoder { LoggingDecoding(decoding: decoding, log: log) }
-
-    func superDecoder(forKey key: Key) throws -> any Decoder { try decoding.decoder(for: key) }
 }

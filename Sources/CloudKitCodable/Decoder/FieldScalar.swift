@@ -2,6 +2,12 @@ import Foundation
 
 /// Conversions of what a field holds into Swift's scalars, where they lose nothing.
 enum FieldScalar {
+    /// Whether a type is one that a container has a method of its own for.
+    static func isPlain(_ type: Any.Type) -> Bool {
+        type == String.self || type == Bool.self || type == Double.self || type == Float.self
+            || type is any FixedWidthInteger.Type
+    }
+
     /// The object as a type; nil when it is of another, or a number that does not fit.
     static func value<Value>(_ object: Any, as type: Value.Type) -> Value? {
         if let number = object as? NSNumber { return self.number(number, as: type) }

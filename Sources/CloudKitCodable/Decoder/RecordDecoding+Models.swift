@@ -7,7 +7,7 @@ extension RecordDecoding {
         guard let graph, let modelType = type as? any Decodable.Type else {
             throw missing(field)
         }
-        guard let target = try target(field) else {
+        guard let target = try target(field, type) else {
             if let data = object(field) as? Data, let type = type as? any Decodable.Type,
                 let value = try decodeJSON(type, data, field) as? Value
             {
@@ -17,10 +17,21 @@ extension RecordDecoding {
                 ? mismatch(CKRecord.Reference.self, object(field), field) : missing(field)
         }
         let place = location.appending(field.key)
-        guard let value = try graph.value(modelType, for: target, at: place) as? Value else {
-            throw graph.missing(modelType, target, place)
+        do {
+            guard let value = try graph.value(modelType, for: target, at: place) as? Value else {
+                throw graph.missing(modelType, target, place)
+            }
+            return value
+        } catch let signal as GraphNeeds.Signal {
+            learn(type, field)
+            throw signal
         }
-        return value
+    }
+
+    /// Remembers that a property leads to models: other records of this type have them fetched early.
+    private func learn(_ type: Any.Type, _ field: RecordField) {
+        guard let model, let target = KnownProperty.model(in: type) else { return }
+        TypeTraits.of(model).memory.learn(field.key.stringValue, target, field.options, of: model)
     }
 
     /// The model that a field refers to; nil when its record is not there.
@@ -66,18 +77,51 @@ extension RecordDecoding {
         {
             return value
         }
-        let models = try list.models(
-            try targets(field, list.modelType),
-            of: graph,
-            at: location.appending(field.key)
-        )
-        guard let value = models as? Value else { throw mismatch(type, object(field), field) }
-        return value
+        do {
+            let models = try list.models(
+                try targets(field, list.modelType),
+                of: graph,
+                at: location.appending(field.key)
+            )
+            guard let value = models as? Value else { throw mismatch(type, object(field), field) }
+            return value
+        } catch let signal as GraphNeeds.Signal {
+            learn(type, field)
+            throw signal
+        }
     }
 
-    private func target(_ field: RecordField) throws -> CKRecord.ID? {
+    /// The models that refer to this record; nil when there are none.
+    func childrenIfPresent<Value: Decodable>(
+        _ type: Value.Type,
+        _ field: RecordField
+    ) throws -> Value? {
+        guard graph != nil else { return try value(type, field) }
+        switch FieldKind.of(type) {
+        case .model:
+            return try target(field, type) == nil ? nil : try model(type, field)
+        case .modelList:
+            guard let list = type as? any ModelList.Type else { return nil }
+            return try targets(field, list.modelType).isEmpty ? nil : try models(type, field)
+        default: return isNil(field) ? nil : try value(type, field)
+        }
+    }
+
+    /// The children of this record under a property.
+    private func children(
+        _ type: any CloudKitModel.Type,
+        via name: String,
+        _ field: RecordField
+    ) throws -> [CKRecord.ID] {
+        // Those who write children later have to know that the field is the owner's.
+        learn(type, field)
+        return try graph?.children(of: record.recordID, type, via: name) ?? []
+    }
+
+    private func target(_ field: RecordField, _ type: Any.Type) throws -> CKRecord.ID? {
         if case .children(let name, _, _)? = field.options?.relation {
-            return graph?.children(of: record.recordID, via: name).first?.recordID
+            guard let type = KnownProperty.model(in: type) else { return nil }
+            return try children(type, via: name, field).first
         }
         return (object(field) as? CKRecord.Reference)?.recordID
     }
@@ -87,9 +131,7 @@ extension RecordDecoding {
         _ modelType: any CloudKitModel.Type
     ) throws -> [CKRecord.ID] {
         if case .children(let name, _, _)? = field.options?.relation {
-            return (graph?.children(of: record.recordID, via: name) ?? [])
-                .filter { $0.recordType == modelType.recordType }
-                .map(\.recordID)
+            return try children(modelType, via: name, field)
         }
         guard let object = object(field) else { throw missing(field) }
         guard let list = object as? [Any] else {

@@ -9,7 +9,9 @@ extension RecordDecoding {
         _ type: Value.Type,
         _ key: some CodingKey
     ) throws -> Value {
-        if options == nil, let value = record.field(key.stringValue, as: type) { return value }
+        let name = key.stringValue
+        note(name, Value.self, isOptional: false)
+        if options == nil, let value = record.field(name, as: type) { return value }
         return try checkedScalar(type, field(key))
     }
 
@@ -19,7 +21,9 @@ extension RecordDecoding {
         _ type: Value.Type,
         _ key: some CodingKey
     ) throws -> Value? {
-        if options == nil, let value = record.field(key.stringValue, as: type) { return value }
+        let name = key.stringValue
+        note(name, Value.self, isOptional: true)
+        if options == nil, let value = record.field(name, as: type) { return value }
         let field = field(key)
         return isNil(field) ? nil : try checkedScalar(type, field)
     }

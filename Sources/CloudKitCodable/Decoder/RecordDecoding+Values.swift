@@ -5,8 +5,14 @@ import Foundation
 extension RecordDecoding {
     /// The value under a key.
     func value<Value: Decodable>(_ type: Value.Type, _ key: some CodingKey) throws -> Value {
+        note(key.stringValue, Value.self, isOptional: false)
         if options == nil, let value = simple(type, key) { return value }
-        return try value(type, field(key))
+        do {
+            return try value(type, field(key))
+        } catch {
+            failed = (key, error)
+            throw error
+        }
     }
 
     /// The value under a key; nil when there is none.
@@ -14,8 +20,23 @@ extension RecordDecoding {
         _ type: Value.Type,
         _ key: some CodingKey
     ) throws -> Value? {
+        note(key.stringValue, Value.self, isOptional: true)
         if options == nil, let value = simple(type, key) { return value }
-        let field = field(key)
+        do {
+            return try valueIfPresent(type, field(key))
+        } catch {
+            failed = (key, error)
+            throw error
+        }
+    }
+
+    private func valueIfPresent<Value: Decodable>(
+        _ type: Value.Type,
+        _ field: RecordField
+    ) throws -> Value? {
+        if case .children? = field.options?.relation {
+            return try childrenIfPresent(type, field)
+        }
         if isNil(field) { return nil }
         if graph?.missing == .omit, FieldKind.of(type) == .model {
             return try modelIfPresent(type, field)
@@ -59,10 +80,24 @@ extension RecordDecoding {
         case .model where graph != nil: return try model(type, field)
         case .modelList where graph != nil: return try models(type, field)
         case .nativeField: return try native(type, field)
+        case .model, .modelList: try refuseReferences(type, field)
         default: break
         }
         guard let object = object(field) else { throw missing(field) }
         return try FieldDecoding(object: object, field: field, record: self).value(type)
+    }
+
+    /// Ends with an error for references, which lead to other records.
+    private func refuseReferences(_ type: Any.Type, _ field: RecordField) throws {
+        var isElsewhere = !record.references(field.name).isEmpty
+        // Which records refer to this one it does not say itself.
+        if case .children? = field.options?.relation { isElsewhere = object(field) == nil }
+        guard isElsewhere else { return }
+        throw corrupted(
+            field,
+            "\(type) is of records of their own: load the value with graph(_:for:), or read it with "
+                + "CloudKitGraphDecoder"
+        )
     }
 
     private func native<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {

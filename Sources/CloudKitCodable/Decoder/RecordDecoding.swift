@@ -14,6 +14,21 @@ final class RecordDecoding: Decoder {
     /// What the model says of its properties; nil when it says nothing, which makes fields fast.
     let options: [String: CloudKitField]?
 
+    /// The model whose record this is, if it is one's.
+    private(set) var model: (any CloudKitModel.Type)?
+
+    /// What the type is known to ask for, in its order, and where in it the decoding is: nearly
+    /// always the next key is the next one there.
+    private var memory: PropertyMemory?
+    private var asked: [KnownProperty] = []
+    private var nextAsked = 0
+
+    /// The key under which a value could not be read last, and why.
+    var failed: (key: any CodingKey, error: any Error)?
+
+    /// The types of keys that were asked for.
+    private(set) var keySpaces: [KeySpace]?
+
     /// Made once for the record's values that are JSON.
     private(set) lazy var json = JSONDecoder.fields(sendableUserInfo)
 
@@ -41,11 +56,13 @@ final class RecordDecoding: Decoder {
     // MARK: Decoder
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(RecordKeyedDecodingContainer<Key>(decoding: self))
+        if keySpaces != nil { keySpaces?.append(KeySpace(type)) }
+        return KeyedDecodingContainer(RecordKeyedDecodingContainer<Key>(decoding: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try decoder(for: RecordEncoding.valueKey).unkeyedContainer()
+        note(RecordEncoding.valueKey.stringValue, Void.self, isOptional: false)
+        return try decoder(for: RecordEncoding.valueKey).unkeyedContainer()
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer {
@@ -61,12 +78,45 @@ final class RecordDecoding: Decoder {
 
     /// Decodes the value whose record this is: by its mapping where it has one.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        if graph?.followsReferences != true, let mapped = TypeTraits.of(type).mapped {
+        let traits = TypeTraits.of(type)
+        model = traits.model
+        if graph?.followsReferences != true, let mapped = traits.mapped {
             var fields = CloudKitFieldReader(self, mapped)
             if let value = try mapped.init(fields: &fields) as? Value { return value }
         }
+        memory = traits.memory
+        asked = traits.memory.asked
         return try Value(from: self)
     }
+
+    /// The key of the field whose own type threw an error; nil when another did.
+    func key(of error: any Error) -> (any CodingKey)? {
+        guard let failed, type(of: failed.error) == type(of: error) else { return nil }
+        return failed.key
+    }
+
+    // MARK: Remembering
+
+    /// Remembers that the type asks for a key: its field is the type's own.
+    @inline(__always)
+    func note(_ key: String, _ type: Any.Type, isOptional: Bool) {
+        if nextAsked < asked.count, asked[nextAsked].key == key {
+            nextAsked += 1
+        } else {
+            noteAnew(key, type, isOptional)
+        }
+    }
+
+    private func noteAnew(_ key: String, _ type: Any.Type, _ isOptional: Bool) {
+        guard let memory else { return }
+        if !asked.contains(where: { $0.key == key }) {
+            asked = memory.note(KnownProperty(key, type, isOptional: isOptional))
+        }
+        nextAsked = (asked.firstIndex { $0.key == key } ?? asked.count) + 1
+    }
+
+    /// Remembers the types of keys that are asked for from here on.
+    func noteKeySpaces() { keySpaces = [] }
 
     // MARK: Fields
 
@@ -101,7 +151,10 @@ final class RecordDecoding: Decoder {
         default: break
         }
         if case .children(let name, _, _)? = field.options?.relation, let graph {
-            return !graph.children(of: record.recordID, via: name).isEmpty
+            let types = model.map {
+                TypeTraits.of($0).memory.types(of: field.key.stringValue, in: $0)
+            }
+            return graph.hasChildren(of: record.recordID, types ?? [], via: name)
         }
         return object(field) != nil
     }

@@ -80,11 +80,13 @@ struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
         keyedBy type: Nested.Type,
         forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
-        try decoding.decoder(for: key).container(keyedBy: type)
+        decoding.note(key.stringValue, Void.self, isOptional: false)
+        return try decoding.decoder(for: key).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoding.decoder(for: key).unkeyedContainer()
+        decoding.note(key.stringValue, Void.self, isOptional: false)
+        return try decoding.decoder(for: key).unkeyedContainer()
     }
 
     /// The record itself: a class and its superclass share it.
@@ -92,6 +94,7 @@ struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
 
     /// What is under the key; the record itself when nothing is.
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        contains(key) ? try decoding.decoder(for: key) : decoding
+        decoding.note(key.stringValue, Void.self, isOptional: false)
+        return contains(key) ? try decoding.decoder(for: key) : decoding
     }
 }

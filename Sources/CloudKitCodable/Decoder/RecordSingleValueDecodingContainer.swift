@@ -67,7 +67,10 @@ struct RecordSingleValueDecodingContainer: SingleValueDecodingContainer {
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let field = decoding.field(RecordEncoding.valueKey)
-        if decoding.hasValue(field) { return try decoding.value(type, field) }
+        if decoding.hasValue(field) {
+            decoding.note(field.name, Value.self, isOptional: false)
+            return try decoding.value(type, field)
+        }
         return try Value(from: decoding)
     }
 }

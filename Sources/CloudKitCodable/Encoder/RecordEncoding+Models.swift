@@ -23,17 +23,43 @@ extension RecordEncoding {
     /// Stores a model.
     func storeModel(_ value: some Encodable, _ field: RecordField) throws {
         guard graph != nil, let model = value as? any CloudKitModel else {
-            return try storeJSON(of: value, field)
+            return try storeInside(value, field)
         }
+        noteList(of: type(of: model), field)
         try storeNode(GraphNode(model), field)
     }
 
     /// Stores a list of models.
     func storeModels(_ value: some Encodable, _ field: RecordField) throws {
-        guard graph != nil, let list = value as? any ModelList else {
-            return try storeJSON(of: value, field)
+        guard let list = value as? any ModelList else { return try storeJSON(of: value, field) }
+        // Without a graph an empty list is what it is in one.
+        guard graph != nil || model != nil && list.nodes.isEmpty else {
+            return try storeInside(value, field)
         }
+        noteList(of: type(of: list).modelType, field)
         try storeNodes(list.nodes, field)
+    }
+
+    /// Stores models in the record of a value, where there is no graph.
+    ///
+    /// A field has one type for ever: what is a reference in a graph is not JSON here.
+    private func storeInside(_ value: some Encodable, _ field: RecordField) throws {
+        guard let model else { return try storeJSON(of: value, field) }
+        throw error(
+            value,
+            field.key,
+            "\(type(of: value)) is of records of their own: save the \(model) as a graph, with "
+                + "CloudKitGraphEncoder or save(_:in:), or say .json for the key in fields"
+        )
+    }
+
+    /// Notes which records of a type refer to this one: those that do and are not told are gone.
+    private func noteList(of type: any CloudKitModel.Type, _ field: RecordField) {
+        guard case .children(let via, _, _)? = field.options?.relation, let model else { return }
+        noteChildren(field)
+        let key = field.key.stringValue
+        TypeTraits.of(model).memory.learn(key, type, field.options, of: model)
+        graph?.noteList(of: record.recordID, type.recordType, via: via)
     }
 
     private func storeNode(_ node: GraphNode, _ field: RecordField) throws {

@@ -39,9 +39,21 @@ final class RecordEncoding: Encoder {
         var trees: [(field: RecordField, tree: FieldTree)] = []
         var assets: AssetFolder?
         var json: JSONEncoder?
+        /// The fields that the value wrote or cleared, where the record holds others.
+        var mentioned: Set<String> = []
+        /// The keys of the properties whose models refer to this record.
+        var children: Set<String> = []
+        /// The types of the keys that the value wrote with.
+        var keySpaces: [KeySpace] = []
     }
 
     private var madeExtras: Extras?
+
+    /// What is known of the value's type, where fields of the record may be left from before.
+    private(set) var memory: PropertyMemory?
+
+    /// The model whose record this is, if it is one's.
+    var model: (any CloudKitModel.Type)?
 
     private var extras: Extras {
         if let madeExtras { return madeExtras }
@@ -93,7 +105,11 @@ final class RecordEncoding: Encoder {
     // MARK: Encoder
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(RecordKeyedEncodingContainer<Key>(encoding: self))
+        if let memory {
+            memory.note(type)
+            if baseline != .none { extras.keySpaces.append(KeySpace(type)) }
+        }
+        return KeyedEncodingContainer(RecordKeyedEncodingContainer<Key>(encoding: self))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
@@ -107,6 +123,18 @@ final class RecordEncoding: Encoder {
     /// The field of a value that is not keyed: a list, a number, a string.
     static let valueKey = PathKey("value")
 
+    /// Notes that the models of a property refer to this record, and are told.
+    func noteChildren(_ field: RecordField) { extras.children.insert(field.key.stringValue) }
+
+    /// The keys of the properties whose models refer to this record, and were told.
+    var children: Set<String> { madeExtras?.children ?? [] }
+
+    /// The fields that the value wrote or cleared in a record whose values are known.
+    var mentioned: Set<String> { madeExtras?.mentioned ?? [] }
+
+    /// The types of the keys that the value wrote with.
+    var keySpaces: [KeySpace] { madeExtras?.keySpaces ?? [] }
+
     // MARK: Ending
 
     /// Stores what had to wait until all was encoded.
@@ -114,10 +142,11 @@ final class RecordEncoding: Encoder {
     /// - Returns: The record of the value.
     @discardableResult
     func finish() throws -> CKRecord {
-        guard let madeExtras else { return record }
-        while let (field, tree) = madeExtras.trees.popLast() {
+        while let (field, tree) = madeExtras?.trees.popLast() {
             try storeJSON(tree, field)
         }
+        if baseline != .none { try clearUnwritten() }
+        guard let madeExtras else { return record }
         guard let adopted = madeExtras.adopted else { return record }
         for key in record.allKeys() {
             adopted.setObject(record.object(forKey: key), forKey: key)
@@ -131,6 +160,7 @@ final class RecordEncoding: Encoder {
 
     /// Encodes the value whose record this is: by its mapping where it has one.
     func encode(_ value: any Encodable, _ traits: TypeTraits) throws {
+        model = traits.model
         // The other API has forms of its own for plain values too.
         if traits.mapped != nil, graph?.dialect == nil,
             let value = value as? any CloudKitMappedModel
@@ -138,6 +168,8 @@ final class RecordEncoding: Encoder {
             var fields = CloudKitFieldWriter(self, type(of: value))
             try value.writeFields(to: &fields)
         } else {
+            // A mapping writes every property, or clears it.
+            if graph != nil || baseline != .none { memory = traits.memory }
             try value.encode(to: self)
         }
     }
@@ -159,7 +191,9 @@ final class RecordEncoding: Encoder {
     /// The field of a coding key.
     func field(_ key: some CodingKey) -> RecordField {
         let options = options?[key.stringValue]
-        return RecordField(name: options?.name ?? key.stringValue, key: key, options: options)
+        let name = options?.name ?? key.stringValue
+        if baseline == .values { extras.mentioned.insert(name) }
+        return RecordField(name: name, key: key, options: options)
     }
 
     /// Where a field's value goes.

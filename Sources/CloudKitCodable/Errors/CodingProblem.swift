@@ -29,6 +29,11 @@ enum CodingProblem {
         "record \(record.recordID.recordName) of type \(record.recordType)"
     }
 
+    /// An error in words: its own, with the remedy, where it has some.
+    static func text(of error: any Error) -> String {
+        (error as? any LocalizedError)?.errorDescription ?? "\(error)"
+    }
+
     static func missing(_ field: String, _ record: CKRecord) -> String {
         """
         \(place(record)) has no field \(field): make the property optional, or fetch the record \

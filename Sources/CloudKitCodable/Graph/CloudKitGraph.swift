@@ -53,4 +53,44 @@ public struct CloudKitGraph<Root: CloudKitModel> {
     }
 }
 
+extension CloudKitGraph {
+    /// Takes from another graph the records of the models that were moved here.
+    ///
+    /// Take a model out of the other value, put it into this one, and call this before saving: the
+    /// model goes onto the record that the other graph knows, which the other graph then forgets.
+    /// Without it the save ends with `CKError.serverRecordChanged`, because the server has a record
+    /// that is new to this graph.
+    ///
+    /// ```swift
+    /// let photo = old.root.photos.removeFirst()
+    /// new.root.photos.append(photo)
+    /// try new.takeRecords(from: &old)
+    /// try await database.save(&new)
+    /// try await database.save(&old)
+    /// ```
+    ///
+    /// - Throws: ``CloudKitGraphError`` when one of the values cannot be encoded.
+    public mutating func takeRecords<Other>(from other: inout CloudKitGraph<Other>) throws {
+        let folder = AssetFolder(isRemovedWithObject: true)
+        let here = try CloudKitGraphEncoder(zoneID: rootID.zoneID)
+            .encode(root, onto: [], assets: folder)
+        let there = try CloudKitGraphEncoder(zoneID: other.rootID.zoneID)
+            .encode(other.root, onto: other.records, assets: folder)
+        let reached = Set(here.records.map(\.recordID))
+        // What both values hold is known to both.
+        let moved = reached.intersection(there.orphans)
+        for record in other.records where reached.contains(record.recordID) { take(record) }
+        other.records.removeAll { moved.contains($0.recordID) }
+    }
+
+    /// Takes a record, unless a newer version of it is known.
+    private mutating func take(_ record: CKRecord) {
+        guard let index = records.firstIndex(where: { $0.recordID == record.recordID }) else {
+            return records.append(record)
+        }
+        let known = records[index].modificationDate ?? .distantPast
+        if known < record.modificationDate ?? .distantPast { records[index] = record }
+    }
+}
+
 extension CloudKitGraph: Sendable where Root: Sendable {}

@@ -18,7 +18,7 @@ extension CloudKitGraphDecoder {
         root: CKRecord
     ) throws -> Value {
         let graph = GraphDecoding(
-            records: records,
+            records: GraphRecords(records, isLoading: false),
             missing: .fail,
             userInfo: [:],
             followsReferences: true

@@ -34,7 +34,7 @@ public struct CloudKitGraphDecoder: Sendable {
         from records: some Sequence<CKRecord>,
         root rootID: CKRecord.ID
     ) throws -> Root {
-        let graph = GraphDecoding(records: records, missing: missingRecords, userInfo: userInfo)
+        let graph = decoding(of: records)
         return try graph.root(type, rootID)
     }
 
@@ -45,7 +45,16 @@ public struct CloudKitGraphDecoder: Sendable {
         _ type: Root.Type,
         from records: some Sequence<CKRecord>
     ) throws -> [Root] {
-        let graph = GraphDecoding(records: records, missing: missingRecords, userInfo: userInfo)
+        let graph = decoding(of: records)
         return try graph.recordIDs(ofType: Root.recordType).map { try graph.root(type, $0) }
+    }
+
+    /// The decoding of records beside which there are no others.
+    private func decoding(of records: some Sequence<CKRecord>) -> GraphDecoding {
+        GraphDecoding(
+            records: GraphRecords(records, isLoading: false),
+            missing: missingRecords,
+            userInfo: userInfo
+        )
     }
 }

@@ -17,7 +17,9 @@ extension CloudKitRecordDestination {
     ///   - known: Records that the server has, as they were fetched or saved: only what differs
     ///     from them is sent.
     ///   - savePolicy: What is done about records that the server has otherwise.
-    ///   - deletingOrphans: Whether known records that the value does not reach are deleted.
+    ///   - deletingOrphans: Whether known records that the value does not reach are deleted. Else
+    ///     they stay; those that were children in it lose their reference to the owner, and their
+    ///     parent.
     ///   - progress: Counts the records that are saved, and cancels the saving when cancelled.
     /// - Returns: The value with the records as the server has them now.
     /// - Throws: ``CloudKitGraphError`` before anything is sent; `CKError` of the record that could
@@ -49,7 +51,9 @@ extension CloudKitRecordDestination {
     /// - Parameters:
     ///   - graph: The graph; afterwards it holds the records as the server has them now.
     ///   - savePolicy: What is done about records that the server has otherwise.
-    ///   - deletingOrphans: Whether records that the value does not reach any more are deleted.
+    ///   - deletingOrphans: Whether records that the value does not reach any more are deleted. Else
+    ///     they stay; those that were children in it lose their reference to the owner, and their
+    ///     parent.
     ///   - progress: Counts the records that are saved, and cancels the saving when cancelled.
     /// - Throws: As ``save(_:in:onto:savePolicy:deletingOrphans:progress:)`` does.
     public func save<Root: CloudKitModel>(
@@ -72,6 +76,23 @@ extension CloudKitRecordDestination {
             assets: assets,
             isComplete: error == nil && deletingOrphans
         )
+        if let error { throw error }
+    }
+
+    /// Deletes the records of a graph: those of its models, and those that it knows from before.
+    ///
+    /// Records go before those that they refer to.
+    ///
+    /// - Throws: `CKError` of the record that could not be deleted, or `CKError.partialFailure` with
+    ///   the errors of several.
+    public func delete<Root: CloudKitModel>(
+        _ graph: CloudKitGraph<Root>,
+        progress: Progress? = nil
+    ) async throws {
+        let saver = GraphSaver(destination: self, savePolicy: .changedKeys, progress: progress)
+        let nothing = EncodedGraph(rootID: graph.rootID, records: [], changed: [], orphans: [])
+        let recordIDs = graph.records.reversed().map(\.recordID)
+        let (_, error) = await saver.save(nothing, deleting: recordIDs)
         if let error { throw error }
     }
 }

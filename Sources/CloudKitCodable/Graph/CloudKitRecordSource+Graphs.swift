@@ -2,7 +2,8 @@ public import CloudKit
 public import Foundation
 
 extension CloudKitRecordSource {
-    /// Loads a value made of models: one batched request for each level of references.
+    /// Loads a value made of models: one batched request for each level of references, and one
+    /// query for each level and kind of children.
     ///
     /// ```swift
     /// let graph = try await database.graph(Atlas.self, for: atlasID)
@@ -10,6 +11,10 @@ extension CloudKitRecordSource {
     /// ```
     ///
     /// A record that several references lead to is fetched once, and circles of references end.
+    ///
+    /// The models' `init(from:)` runs on the records that were fetched, and on nothing else. It may
+    /// run more than once on a record: when it asks for records that are not there yet, they are
+    /// fetched, and it runs again.
     ///
     /// - Parameters:
     ///   - type: The type of the root.
@@ -25,9 +30,7 @@ extension CloudKitRecordSource {
         progress: Progress? = nil
     ) async throws -> CloudKitGraph<Root> {
         var loader = GraphLoader(source: self, progress: progress)
-        let records = try await loader.load(type, rootID)
-        let decoder = CloudKitGraphDecoder(missingRecords: missingRecords)
-        let root = try decoder.decode(type, from: records, root: rootID)
+        let (root, records) = try await loader.load(type, rootID, missing: missingRecords)
         return CloudKitGraph(root: root, rootID: rootID, records: records)
     }
 }

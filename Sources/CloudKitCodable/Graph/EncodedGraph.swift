@@ -9,6 +9,9 @@ public struct EncodedGraph: Sendable {
     public let records: [CKRecord]
 
     /// The records that a save must send: new ones, and known ones of which something changed.
+    ///
+    /// Known records that were children in the graph and are in none of its lists any more come
+    /// first: their references to the owner, and their parents, are cleared.
     public let changed: [CKRecord]
 
     /// Known records that the graph does not reach any more.

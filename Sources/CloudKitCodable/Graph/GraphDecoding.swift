@@ -2,46 +2,97 @@ import CloudKit
 import Foundation
 
 /// The decoding of one graph: the records, and the values that were made of them.
+///
+/// Of a graph that is being loaded only the records are here that were fetched. What a value asks for
+/// besides is noted, the value is given up, and the values next to it are tried, so that one pass
+/// tells as much as can be known. Values that lacked nothing are kept: a pass makes the others anew.
 final class GraphDecoding {
     let missing: MissingRecords
 
     /// Whether a reference in a field is followed whatever the type of the property.
     let followsReferences: Bool
 
+    /// The records that are here.
+    var records: GraphRecords
+
     private let userInfo: [CodingUserInfoKey: any Sendable]
-    private let nodes: [CKRecord.ID: Node]
+    private var nodes: [CKRecord.ID: Node] = [:]
     private var depth = 0
+
+    /// What was asked for in this pass.
+    private var needs = GraphNeeds()
+
+    /// How often something was not here: a value during whose decoding it rises is given up.
+    private var unmet = 0
+
+    /// The number of the pass.
+    private var pass = 0
 
     /// A record, and the value that was made of it.
     private final class Node {
         let record: CKRecord
         var value: Any?
         var isInProgress = false
+        /// The last pass in which the value lacked something.
+        var lackingPass = -1
 
         init(_ record: CKRecord) { self.record = record }
     }
 
-    /// For each field that refers to an owner: the children of each owner, in their order.
-    private var childrenByField: [String: [CKRecord.ID: [CKRecord]]] = [:]
-
     init(
-        records: some Sequence<CKRecord>,
+        records: GraphRecords,
         missing: MissingRecords,
         userInfo: [CodingUserInfoKey: any Sendable],
         followsReferences: Bool = false
     ) {
         self.followsReferences = followsReferences
-        nodes = Dictionary(
-            records.map { ($0.recordID, Node($0)) },
-            uniquingKeysWith: { _, later in later }
-        )
+        self.records = records
         self.missing = missing
         self.userInfo = userInfo
     }
 
+    // MARK: Loading
+
+    /// Decodes the root with what is here.
+    ///
+    /// - Returns: The value; nil when something is needed first.
+    func attempt<Root: Decodable>(
+        _ type: Root.Type,
+        _ rootID: CKRecord.ID
+    ) throws -> (value: Root?, needs: GraphNeeds) {
+        needs = GraphNeeds()
+        pass += 1
+        let before = unmet
+        do {
+            let value = try root(type, rootID)
+            return (unmet == before ? value : nil, needs)
+        } catch  where unmet != before {
+            return (nil, needs)
+        }
+    }
+
+    /// The records of which there are values, in the order in which they came.
+    var decoded: [CKRecord] {
+        records.order.compactMap { nodes[$0]?.value == nil ? nil : records.byID[$0] }
+    }
+
+    /// Gives up the decoding that asks for what is not here.
+    private func lack() -> GraphNeeds.Signal {
+        unmet += 1
+        return GraphNeeds.Signal()
+    }
+
+    private func node(_ recordID: CKRecord.ID) -> Node? {
+        if let node = nodes[recordID] { return node }
+        guard let record = records.byID[recordID] else { return nil }
+        let node = Node(record)
+        nodes[recordID] = node
+        return node
+    }
+
     /// The identities of the records of a type, in the order of their names.
     func recordIDs(ofType type: CKRecord.RecordType) -> [CKRecord.ID] {
-        nodes.values.filter { $0.record.recordType == type }.map(\.record.recordID)
+        records.byID.values.filter { $0.recordType == type }.map(\.recordID)
             .sorted { $0.recordName < $1.recordName }
     }
 
@@ -77,7 +128,11 @@ final class GraphDecoding {
         for recordID: CKRecord.ID,
         at location: CodingLocation
     ) throws -> Value? {
-        guard let node = nodes[recordID] else { return nil }
+        guard let node = node(recordID) else {
+            guard records.canFetch(recordID) else { return nil }
+            needs.add(recordID, model.map { [$0] } ?? [])
+            throw lack()
+        }
         if let value = node.value {
             if let value = value as? Value { return value }
             throw error(
@@ -98,10 +153,15 @@ final class GraphDecoding {
                 location
             )
         }
+        // What it lacks is noted already.
+        if node.lackingPass == pass { throw lack() }
         guard !node.isInProgress else {
             throw error(
                 .cycle,
-                "the value contains itself; break the circle with a CloudKitReference",
+                "the value contains itself; "
+                    + (followsReferences
+                        ? "leave the key out with ignoredProperties()"
+                        : "break the circle with a CloudKitReference"),
                 type,
                 recordID,
                 location
@@ -122,22 +182,31 @@ final class GraphDecoding {
                 location
             )
         }
-        let value = try decode(type, node.record, model?.fields.byKey ?? [:], location)
-        node.value = value
-        return value
+        let before = unmet
+        do {
+            let value = try decode(type, node.record, model, location)
+            if unmet == before {
+                node.value = value
+                return value
+            }
+        } catch  where unmet != before {
+            // Whatever the value's own code made of it: it did not have all it asked for.
+        }
+        node.lackingPass = pass
+        throw lack()
     }
 
     private func decode<Model: Decodable>(
         _ type: Model.Type,
         _ record: CKRecord,
-        _ options: [String: CloudKitField],
+        _ model: (any CloudKitModel.Type)?,
         _ location: CodingLocation
     ) throws -> Model {
         let decoding = RecordDecoding(
             record: record,
             forms: .native,
             userInfo: userInfo,
-            options: options,
+            options: model?.fields.byKey ?? [:],
             graph: self,
             location: location
         )
@@ -159,10 +228,10 @@ final class GraphDecoding {
         } catch let underlying {
             throw CloudKitGraphError(
                 .notDecodable,
-                "\(underlying)",
+                CodingProblem.text(of: underlying),
                 type: record.recordType,
                 id: record.recordID,
-                path: location.path,
+                path: location.path + (decoding.key(of: underlying).map { [$0] } ?? []),
                 underlying: underlying
             )
         }
@@ -170,23 +239,45 @@ final class GraphDecoding {
 
     // MARK: Children
 
-    /// The records that refer to an owner through a field, in the order of their positions.
-    func children(of owner: CKRecord.ID, via field: String) -> [CKRecord] {
-        if let byOwner = childrenByField[field] { return byOwner[owner] ?? [] }
-        var byOwner: [CKRecord.ID: [CKRecord]] = [:]
-        for record in nodes.values.map(\.record) {
-            if let reference = record.field(field, as: CKRecord.Reference.self) {
-                byOwner[reference.recordID, default: []].append(record)
+    /// The children of a type that an owner has, in their order.
+    ///
+    /// - Throws: The signal that they are not here yet.
+    func children(
+        of owner: CKRecord.ID,
+        _ type: any CloudKitModel.Type,
+        via field: String
+    ) throws -> [CKRecord.ID] {
+        let query = GraphNeeds.Children(recordType: type.recordType, field: field)
+        if records.canFetch(query, of: owner) {
+            needs.add(childrenOf: owner, type, via: field)
+            throw lack()
+        }
+        return records.children(of: owner, via: field)
+            .filter { $0.recordType == query.recordType }.map(\.recordID)
+    }
+
+    /// Whether an owner has children, as far as their types are known.
+    func hasChildren(
+        of owner: CKRecord.ID,
+        _ types: [any CloudKitModel.Type],
+        via field: String
+    ) -> Bool {
+        guard records.isLoading else { return !records.children(of: owner, via: field).isEmpty }
+        // Whoever reads them says their type; to say that there are none would hide them.
+        var hasAny = types.isEmpty
+        for type in types {
+            let query = GraphNeeds.Children(recordType: type.recordType, field: field)
+            if records.canFetch(query, of: owner) {
+                needs.add(childrenOf: owner, type, via: field)
+                unmet += 1
+                hasAny = true
+            } else if records.children(of: owner, via: field).contains(where: {
+                $0.recordType == query.recordType
+            }) {
+                hasAny = true
             }
         }
-        let position = field + GraphEncoding.positionSuffix
-        for (owner, children) in byOwner {
-            byOwner[owner] = children.map { ($0.field(position, as: Int.self) ?? .max, $0) }
-                .sorted { ($0.0, $0.1.recordID.recordName) < ($1.0, $1.1.recordID.recordName) }
-                .map(\.1)
-        }
-        childrenByField[field] = byOwner
-        return byOwner[owner] ?? []
+        return hasAny
     }
 
     // MARK: Errors
@@ -199,8 +290,10 @@ final class GraphDecoding {
     ) -> CloudKitGraphError {
         error(
             .missingRecord,
-            "the record is not there; make the property optional and decode with "
-                + "MissingRecords.omit where that may happen",
+            followsReferences
+                ? "the record is not there; save it, or remove the reference to it"
+                : "the record is not there; make the property optional and decode with "
+                    + "MissingRecords.omit where that may happen",
             type,
             recordID,
             location
@@ -218,7 +311,7 @@ final class GraphDecoding {
             code,
             message,
             type: (type as? any CloudKitModel.Type)?.recordType
-                ?? nodes[recordID]?.record.recordType,
+                ?? records.byID[recordID]?.recordType,
             id: recordID,
             path: location.path
         )

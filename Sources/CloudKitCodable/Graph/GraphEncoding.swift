@@ -8,7 +8,8 @@ final class GraphEncoding {
         let value: any Encodable
         let record: CKRecord
         let location: CodingLocation
-        var owner: CKRecord.ID?
+        /// The owners that refer to it as a child, by the field that refers to them.
+        var owners: [String: CKRecord.ID] = [:]
     }
 
     /// A model whose record refers to its owner, which must come first.
@@ -29,10 +30,16 @@ final class GraphEncoding {
     let dialect: (any GraphDialect)?
 
     let userInfo: [CodingUserInfoKey: any Sendable]
-    private let known: [CKRecord.ID: CKRecord]
+    let known: [CKRecord.ID: CKRecord]
     private(set) var entries: [CKRecord.ID: Entry] = [:]
     private(set) var children: [Child] = []
     private var depth = 0
+
+    /// What refers to an owner, and what did.
+    var lists = OwnedLists()
+
+    /// Known records that no list of this graph holds any more.
+    var released: [CKRecord.ID: CKRecord] = [:]
 
     /// The models that were met again under a name.
     var repetitions = Repetitions()
@@ -67,11 +74,13 @@ final class GraphEncoding {
 
     /// The records that a save must send.
     var changed: [CKRecord] {
-        zip(records, isNew).compactMap { record, isNew in
-            isNew || !record.changedKeys().isEmpty
-                || !record.encryptedValues.changedKeys().isEmpty
-                || known[record.recordID]?.parent != record.parent ? record : nil
-        }
+        let released = released.sorted { $0.key.recordName < $1.key.recordName }.map(\.value)
+        return released
+            + zip(records, isNew).compactMap { record, isNew in
+                isNew || !record.changedKeys().isEmpty
+                    || !record.encryptedValues.changedKeys().isEmpty
+                    || known[record.recordID]?.parent != record.parent ? record : nil
+            }
     }
 
     /// Known records that were not met.
@@ -91,6 +100,7 @@ final class GraphEncoding {
             next += 1
         }
         try compareRepetitions()
+        releaseFormerChildren()
         return rootID
     }
 
@@ -154,9 +164,19 @@ final class GraphEncoding {
         } catch let error as CloudKitGraphError {
             throw error
         } catch EncodingError.invalidValue(_, let context) {
-            throw failure(context.debugDescription, context.codingPath, context.underlyingError)
+            let cause = context.underlyingError.map { ": " + CodingProblem.text(of: $0) } ?? ""
+            throw failure(
+                context.debugDescription + cause,
+                context.codingPath,
+                context.underlyingError
+            )
         } catch {
-            throw failure("\(error)", encoding.codingPath, error)
+            // The remedy is in the error's own words, and the field in its path.
+            var path = encoding.codingPath
+            if case CloudKitRecordEncodingError.dataFieldTooLarge(let key, _) = error {
+                path.append(PathKey(key))
+            }
+            throw failure(CodingProblem.text(of: error), path, error)
         }
     }
 
@@ -241,25 +261,64 @@ final class GraphEncoding {
         let recordID = try encode(child.node, at: child.location)
         guard let record = entries[recordID]?.record else { return }
         if case .children(let field, let action, let isHierarchy) = child.relation {
-            if let owner = entries[recordID]?.owner, owner != child.owner {
-                throw CloudKitGraphError(
-                    .identityClash,
-                    """
-                    the value is in the lists of two owners, \(owner.recordName) and \
-                    \(child.owner.recordName); a child has one
-                    """,
-                    type: record.recordType,
-                    id: recordID,
-                    path: child.location.path
-                )
+            if let owner = entries[recordID]?.owners[field] {
+                throw secondPlace(of: record, owner, child)
             }
-            entries[recordID]?.owner = child.owner
+            entries[recordID]?.owners[field] = child.owner
+            lists.place(recordID, in: child.owner, via: field)
+            let former = record.field(field, as: CKRecord.Reference.self)?.recordID
+            if former != child.owner {
+                record.clear(field + Self.positionSuffix, unlessAbsent: true)
+            }
             record.set(CKRecord.Reference(recordID: child.owner, action: action), field)
-            if let position = child.position { record.set(position, field + Self.positionSuffix) }
-            if isHierarchy { record.setParent(child.owner) }
+            if child.position != nil { setPosition(of: record, child.owner, field) }
+            if isHierarchy { setParent(child.owner, of: record) }
         } else {
-            record.setParent(child.owner)
+            setParent(child.owner, of: record)
         }
+    }
+
+    /// Gives a child a position behind the one before it; one that has such a position keeps it, so
+    /// that a change of a list sends few records.
+    private func setPosition(of record: CKRecord, _ owner: CKRecord.ID, _ field: String) {
+        let name = field + Self.positionSuffix
+        let last = lists.lastPositions[field, default: [:]][owner] ?? -1
+        let position: Int
+        if let old = record.field(name, as: Int.self), old > last, old < Int.max / 2 {
+            position = old
+        } else {
+            position = last + 1
+        }
+        lists.lastPositions[field, default: [:]][owner] = position
+        record.set(position, name)
+    }
+
+    /// The error for a child that is in two lists, or twice in one.
+    private func secondPlace(
+        of record: CKRecord,
+        _ owner: CKRecord.ID,
+        _ child: Child
+    ) -> CloudKitGraphError {
+        CloudKitGraphError(
+            .identityClash,
+            owner == child.owner
+                ? """
+                the value is twice among the children of \(owner.recordName), and would be there \
+                once when it is loaded
+                """
+                : """
+                the value is in the lists of two owners, \(owner.recordName) and \
+                \(child.owner.recordName); a child has one
+                """,
+            type: record.recordType,
+            id: record.recordID,
+            path: child.location.path
+        )
+    }
+
+    private func setParent(_ owner: CKRecord.ID, of record: CKRecord) {
+        record.setParent(owner)
+        lists.parented.insert(record.recordID)
     }
 
     /// What the name of a child's position has behind that of the reference to its owner.

@@ -1,10 +1,16 @@
 import CloudKit
 import Foundation
 
-/// Fetches the records of a graph, one level of references after the other.
+/// Fetches the records of a graph as its values ask for them.
+///
+/// What is known of the types says early what they will ask for: it is fetched level by level. Then
+/// the values are decoded; what they asked for besides is fetched, and so on until nothing is lacking.
 struct GraphLoader {
-    /// A record to fetch, with the type that is expected there; nil where that is not known.
-    private typealias Target = (recordID: CKRecord.ID, type: (any CloudKitModel.Type)?)
+    /// A record that was followed as a type.
+    private struct Visit: Hashable {
+        let recordID: CKRecord.ID
+        let type: ObjectIdentifier?
+    }
 
     /// The most identities in one request.
     static let largestFetch = 400
@@ -12,142 +18,156 @@ struct GraphLoader {
     let source: any CloudKitRecordSource
     let progress: Progress?
 
-    private var records: [CKRecord.ID: CKRecord] = [:]
-    private var order: [CKRecord.ID] = []
-    private var visited: Set<CKRecord.ID> = []
+    private var visited: Set<Visit> = []
 
     init(source: any CloudKitRecordSource, progress: Progress?) {
         self.source = source
         self.progress = progress
     }
 
-    /// The records that a root leads to, the root's first; those that are not there are left out.
-    mutating func load(
-        _ type: any CloudKitModel.Type,
-        _ rootID: CKRecord.ID
-    ) async throws -> [CKRecord] {
-        visited.insert(rootID)
-        return try await load([(rootID, type)])
+    /// Loads the value of a root.
+    ///
+    /// - Returns: The value, and the records of everything in it, the root's first.
+    mutating func load<Root: CloudKitModel>(
+        _ type: Root.Type,
+        _ rootID: CKRecord.ID,
+        missing: MissingRecords
+    ) async throws -> (root: Root, records: [CKRecord]) {
+        let graph = GraphDecoding(
+            records: GraphRecords([], isLoading: true),
+            missing: missing,
+            userInfo: [:]
+        )
+        var needs = GraphNeeds()
+        needs.add(rootID, [type])
+        while true {
+            try await fetch(needs, into: &graph.records)
+            let result = try graph.attempt(type, rootID)
+            if let root = result.value { return (root, graph.decoded) }
+            needs = result.needs
+        }
     }
 
     /// The records that a record at hand leads to, whatever their types, and the record itself.
     mutating func load(from root: CKRecord) async throws -> [CKRecord] {
-        visited.insert(root.recordID)
-        add(root)
-        return try await load(references(in: root, nil))
+        var records = GraphRecords([root], isLoading: true)
+        var level = references(in: root)
+        while !level.isEmpty {
+            try await fetch(level, into: &records)
+            level = level.compactMap { records.byID[$0] }.flatMap { references(in: $0) }
+        }
+        return records.order.compactMap { records.byID[$0] }
     }
 
-    private mutating func load(_ targets: [Target]) async throws -> [CKRecord] {
-        var level = targets
-        while !level.isEmpty {
-            let fetched = try await fetch(level)
-            var next = fetched.flatMap { references(in: $0.record, $0.type) }
-            next += try await children(of: fetched)
-            level = next
-        }
-        return order.compactMap { records[$0] }
+    /// The records that a record refers to and that were not followed before.
+    private mutating func references(in record: CKRecord) -> [CKRecord.ID] {
+        visited.insert(Visit(recordID: record.recordID, type: nil))
+        return record.allKeys().flatMap { record.references($0) }.map(\.recordID)
+            .filter { visited.insert(Visit(recordID: $0, type: nil)).inserted }
     }
 
     // MARK: Levels
 
+    /// Fetches what is needed, and what the types of that are known to need, level by level.
     private mutating func fetch(
-        _ level: [Target]
-    ) async throws -> [(record: CKRecord, type: (any CloudKitModel.Type)?)] {
-        // Children come with the query that found them.
-        let missing = level.filter { records[$0.recordID] == nil }
+        _ needs: GraphNeeds,
+        into records: inout GraphRecords
+    ) async throws {
+        var needs = needs
+        // Deeper than this nothing can be decoded: the decoder says so.
+        for level in 0...GraphEncoding.deepest where !needs.isEmpty {
+            try await fetch(needs.records.map(\.recordID), into: &records)
+            var targets = needs.records
+            for (query, type, owners) in needs.children {
+                do {
+                    let found = try await fetch(query, of: owners, into: &records)
+                    targets += found.map { ($0, [type]) }
+                } catch let error as CKError where level > 0 && error.isRefusal {
+                    // Nobody asked for it yet; who does is told.
+                }
+            }
+            needs = GraphNeeds()
+            for (recordID, types) in targets { follow(recordID, types, in: records, &needs) }
+        }
+    }
+
+    private mutating func fetch(
+        _ recordIDs: [CKRecord.ID],
+        into records: inout GraphRecords
+    ) async throws {
+        let missing = recordIDs.filter { records.canFetch($0) }
         announce(missing.count)
         for start in stride(from: 0, to: missing.count, by: Self.largestFetch) {
             try checkCancellation()
             let chunk = missing[start..<min(start + Self.largestFetch, missing.count)]
-            let results = try await source.records(withIDs: chunk.map(\.recordID))
-            for (recordID, _) in chunk { try take(results[recordID], recordID) }
+            let results = try await source.records(withIDs: Array(chunk))
+            for recordID in chunk {
+                do {
+                    if let record = try results[recordID]?.get() {
+                        records.add(record)
+                        continue
+                    }
+                } catch let error as CKError where error.code == .unknownItem {
+                    // What a missing record means is for the decoder to say.
+                }
+                records.addAbsent(recordID)
+            }
             progress?.completedUnitCount += Int64(chunk.count)
         }
-        return level.compactMap { target in
-            records[target.recordID].map { ($0, target.type) }
-        }
     }
 
-    private mutating func take(
-        _ result: Result<CKRecord, any Error>?,
-        _ recordID: CKRecord.ID
-    ) throws {
+    /// Fetches the records that refer to owners.
+    private mutating func fetch(
+        _ query: GraphNeeds.Children,
+        of owners: [CKRecord.ID],
+        into records: inout GraphRecords
+    ) async throws -> [CKRecord.ID] {
+        try checkCancellation()
+        var found: [CKRecord] = []
         do {
-            if let record = try result?.get() { add(record) }
+            found = try await source.records(
+                ofType: query.recordType,
+                referringTo: owners,
+                via: query.field
+            )
         } catch let error as CKError where error.code == .unknownItem {
-            // What a missing record means is for the decoder to say.
+            // No record of the type was ever saved.
         }
+        announce(found.count)
+        progress?.completedUnitCount += Int64(found.count)
+        for record in found { records.add(record) }
+        records.addAnswer(query, for: owners)
+        return found.map(\.recordID)
     }
 
-    private mutating func add(_ record: CKRecord) {
-        if records.updateValue(record, forKey: record.recordID) == nil {
-            order.append(record.recordID)
-        }
-    }
-
-    /// The records that a record refers to and that nobody asked for yet.
-    private mutating func references(
-        in record: CKRecord,
-        _ type: (any CloudKitModel.Type)?
-    ) -> [Target] {
-        var fields: [(name: String, type: (any CloudKitModel.Type)?)] = []
-        if let type, record.recordType == type.recordType {
-            let shape = ModelShape.of(type)
-            fields = shape.properties.compactMap { property in
-                property.model.map { (property.field, $0) }
-            }
-            let known = Set(shape.properties.map(\.field))
-            if !shape.isComplete {
-                fields += record.allKeys().filter { !known.contains($0) }.map { ($0, nil) }
-            }
-        } else if type == nil {
-            fields = record.allKeys().map { ($0, nil) }
-        }
-        var targets: [Target] = []
-        for (name, type) in fields {
-            for reference in record.references(name)
-            where visited.insert(reference.recordID).inserted {
-                targets.append((reference.recordID, type))
-            }
-        }
-        return targets
-    }
-
-    /// The records that refer to the records of a level: one query for each type and field.
-    private mutating func children(
-        of level: [(record: CKRecord, type: (any CloudKitModel.Type)?)]
-    ) async throws -> [Target] {
-        var queries: [(type: any CloudKitModel.Type, field: String, owners: [CKRecord.ID])] = []
-        for (record, type) in level {
-            guard let type, record.recordType == type.recordType else { continue }
-            for property in ModelShape.of(type).properties {
-                guard let child = property.model,
-                    case .children(let field, _, _)? = property.options?.relation
-                else { continue }
-                if let index = queries.firstIndex(where: { $0.type == child && $0.field == field })
-                {
-                    queries[index].owners.append(record.recordID)
-                } else {
-                    queries.append((child, field, [record.recordID]))
+    /// Adds what a record is known to lead to, as that of its types which it is of.
+    private mutating func follow(
+        _ recordID: CKRecord.ID,
+        _ types: [any CloudKitModel.Type],
+        in records: GraphRecords,
+        _ needs: inout GraphNeeds
+    ) {
+        guard let record = records.byID[recordID],
+            let type = types.first(where: { $0.recordType == record.recordType }),
+            visited.insert(Visit(recordID: recordID, type: ObjectIdentifier(type))).inserted
+        else { return }
+        for relation in TypeTraits.of(type).memory.relations(of: type) {
+            if relation.isChildren {
+                for child in relation.types {
+                    let query = GraphNeeds.Children(
+                        recordType: child.recordType,
+                        field: relation.field
+                    )
+                    if records.canFetch(query, of: recordID) {
+                        needs.add(childrenOf: recordID, child, via: relation.field)
+                    }
+                }
+            } else {
+                for reference in record.references(relation.field) {
+                    needs.add(reference.recordID, relation.types)
                 }
             }
         }
-        var targets: [Target] = []
-        for query in queries {
-            try checkCancellation()
-            let found = try await source.records(
-                ofType: query.type.recordType,
-                referringTo: query.owners,
-                via: query.field
-            )
-            announce(found.count)
-            progress?.completedUnitCount += Int64(found.count)
-            for record in found where visited.insert(record.recordID).inserted {
-                add(record)
-                targets.append((record.recordID, query.type))
-            }
-        }
-        return targets
     }
 
     // MARK: Progress
@@ -162,25 +182,10 @@ struct GraphLoader {
     }
 }
 
-extension ModelShape.Property {
-    /// The type of the models in the property; nil when it holds none, or holds them inside.
-    var model: (any CloudKitModel.Type)? {
-        switch options?.storage {
-        case nil, .automatic?: break
-        default: return nil
-        }
-        if let model = type as? any CloudKitModel.Type { return model }
-        if let list = type as? any ModelList.Type { return list.modelType }
-        if let optional = type as? any OptionalValue.Type {
-            let property = ModelShape.Property(
-                key: key,
-                type: optional.wrappedType,
-                isOptional: true,
-                options: options
-            )
-            return property.model
-        }
-        return nil
+extension CKError {
+    /// Whether the service would not run a query.
+    fileprivate var isRefusal: Bool {
+        code == .invalidArguments || code == .serverRejectedRequest
     }
 }
 

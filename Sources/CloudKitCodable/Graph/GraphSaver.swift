@@ -24,7 +24,9 @@ struct GraphSaver {
         _ graph: EncodedGraph,
         deleting recordIDs: [CKRecord.ID]
     ) async -> (saved: [CKRecord], error: (any Error)?) {
-        let records = graph.changed
+        // What is deleted needs no clearing.
+        let deleted = Set(recordIDs)
+        let records = graph.changed.filter { !deleted.contains($0.recordID) }
         var saved: [CKRecord] = []
         do {
             // Records that did not change count too: the server has them.
@@ -60,18 +62,43 @@ struct GraphSaver {
         for (recordID, result) in results.deleteResults {
             if case .failure(let error) = result { errors[recordID] = error }
         }
-        if !errors.isEmpty { throw Self.error(of: errors) }
+        if !errors.isEmpty { throw Self.error(of: errors, records) }
         progress?.completedUnitCount += Int64(records.count + recordIDs.count)
         return try records.map { try results.saveResults[$0.recordID]?.get() ?? $0 }
     }
 
     /// The error of a request of which nothing was saved: the culprits without their companions,
     /// and one culprit by itself.
-    private static func error(of errors: [CKRecord.ID: any Error]) -> any Error {
+    private static func error(
+        of errors: [CKRecord.ID: any Error],
+        _ records: [CKRecord]
+    ) -> any Error {
+        let new = Set(records.filter { $0.recordChangeTag == nil }.map(\.recordID))
+        let errors = Dictionary(
+            uniqueKeysWithValues: errors.map { recordID, error in
+                (recordID, new.contains(recordID) ? explained(error, recordID) : error)
+            }
+        )
         let culprits = errors.filter { ($0.value as? CKError)?.code != .batchRequestFailed }
         if culprits.count == 1, let only = culprits.first { return only.value }
         let partial = culprits.isEmpty ? errors : culprits
         return CKError(.partialFailure, userInfo: [CKPartialErrorsByItemIDKey: partial])
+    }
+
+    /// The error of a record that the graph took for new and that the server has, with what to do.
+    private static func explained(_ error: any Error, _ recordID: CKRecord.ID) -> any Error {
+        guard let error = error as? CKError, error.code == .serverRecordChanged else {
+            return error
+        }
+        var userInfo = error.userInfo
+        let remedy = """
+            The server has the record \(recordID.recordName), of which this graph does not know. If \
+            the model came from another graph, call takeRecords(from:) with that graph before saving; \
+            else save onto the server's record, which is in the error.
+            """
+        userInfo[NSLocalizedDescriptionKey] = "\(error.localizedDescription) \(remedy)"
+        userInfo[NSLocalizedRecoverySuggestionErrorKey] = remedy
+        return CKError(error.code, userInfo: userInfo)
     }
 
     // MARK: Limits
@@ -121,7 +148,7 @@ struct GraphSaver {
                     .limitExceeded,
                     """
                     more than \(Self.mostDeletedWithTarget) records refer to \(target.recordName) \
-                    with .deleteSelf; use .none and delete them yourself
+                    with .deleteSelf; use .none, and delete(_:) for the graph
                     """,
                     type: record.recordType,
                     id: record.recordID,

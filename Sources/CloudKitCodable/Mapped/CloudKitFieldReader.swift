@@ -166,7 +166,7 @@ extension RecordKeyedDecodingContainer {
     /// The value of a key, read as the method for its type reads it.
     fileprivate func decode<Value: Decodable>(_ type: Value.Type, as key: Key) throws -> Value {
         guard let scalar = type as? any (CKRecordValueProtocol & Decodable).Type,
-            Placeholder.isScalar(type), type != Date.self, type != Data.self,
+            FieldScalar.isPlain(type), type != Date.self, type != Data.self,
             let value = try decoding.scalar(scalar, key) as? Value
         else { return try decode(type, forKey: key) }
         return value
@@ -178,7 +178,7 @@ extension RecordKeyedDecodingContainer {
         as key: Key
     ) throws -> Value? {
         guard let scalar = type as? any (CKRecordValueProtocol & Decodable).Type,
-            Placeholder.isScalar(type), type != Date.self, type != Data.self
+            FieldScalar.isPlain(type), type != Date.self, type != Data.self
         else { return try decodeIfPresent(type, forKey: key) }
         return try decoding.scalarIfPresent(scalar, key).flatMap { $0 as? Value }
     }

@@ -52,10 +52,11 @@ public struct CloudKitFieldWriter {
         let made = RecordEncoding(
             record: record,
             baseline: baseline,
-            forms: encoder?.forms ?? .native,
+            forms: .native,
             userInfo: encoder?.userInfo ?? [:],
             options: model.fields.byKey
         )
+        made.model = model
         encoding = made
         return made
     }

@@ -26,6 +26,10 @@ public protocol CloudKitMappedModel: CloudKitModel {
     /// The coding key of a stored property; nil for what is no field of its own.
     static func codingKey(of property: AnyKeyPath) -> (any CodingKey)?
 
+    /// Lists the properties that are fields, with their types: what a schema is made of, and what
+    /// loading a graph fetches early.
+    static func listProperties(in list: inout CloudKitPropertyList)
+
     /// Reads the properties.
     ///
     /// - Throws: `DecodingError` with the path to the field.
@@ -40,6 +44,9 @@ public protocol CloudKitMappedModel: CloudKitModel {
 extension CloudKitMappedModel {
     /// The type itself.
     public static var mappedType: any CloudKitMappedModel.Type { Self.self }
+
+    /// Lists nothing: a mapping without a list needs a sample for its schema.
+    public static func listProperties(in list: inout CloudKitPropertyList) {}
 
     /// False.
     public static var _isRepresentable: Bool { false }

@@ -33,6 +33,7 @@
     named(recordName),
     named(mappedType),
     named(codingKey(of:)),
+    named(listProperties(in:)),
     named(init(fields:)),
     named(writeFields(to:)),
     named(Fields)

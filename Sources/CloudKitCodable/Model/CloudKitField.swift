@@ -22,6 +22,17 @@ public struct CloudKitField: Sendable, Equatable {
     var storage = Storage.automatic
     var relation: Relation?
 
+    /// The type of the property, where the table says it.
+    var type: DeclaredType?
+
+    /// A type that can be compared.
+    struct DeclaredType: @unchecked Sendable, Equatable {
+        // @unchecked Sendable because a type is a constant.
+        let type: Any.Type
+
+        static func == (left: Self, right: Self) -> Bool { left.type == right.type }
+    }
+
     /// Encrypted before it leaves the device, in the record's `encryptedValues`.
     ///
     /// Encrypted fields cannot be queried, and references cannot be encrypted.
@@ -72,22 +83,42 @@ public struct CloudKitField: Sendable, Equatable {
 
     /// References to this record, kept in the records of the models in the property.
     ///
-    /// A list of thousands costs this record nothing, and deleting this record deletes the models
-    /// with it. The models' records get a second field, named like the first with `_position`
-    /// behind it, which keeps their order.
+    /// A list of thousands costs this record nothing. The models' records get a second field, named
+    /// like the first with `_position` behind it, which keeps their order.
     ///
     /// - Parameters:
     ///   - field: The field of the models' records that refers to this record.
-    ///   - action: `.deleteSelf` deletes the models when this record is deleted.
+    ///   - action: `.deleteSelf` deletes the models when this record is deleted; CloudKit lets at
+    ///     most 750 records go so. With `.none` they stay, and
+    ///     ``CloudKitRecordDestination/delete(_:)`` deletes a graph with everything in it.
     ///   - isHierarchy: Whether this record becomes the `parent` of the models' records, so that
     ///     sharing it shares them.
     /// - Returns: What is special about the property.
     public static func children(
         via field: String,
-        _ action: CKRecord.ReferenceAction = .deleteSelf,
+        _ action: CKRecord.ReferenceAction = .none,
         isHierarchy: Bool = false
     ) -> CloudKitField {
         CloudKitField(relation: .children(field: field, action: action, isHierarchy: isHierarchy))
+    }
+
+    /// Says the type of the property, and nothing else about it.
+    ///
+    /// A table that names the type of each property is a schema: ``CloudKitSchema/init(of:describing:)``
+    /// needs no sample then, and the records of models in the property are fetched early.
+    public static func of(_ type: any Codable.Type) -> CloudKitField {
+        CloudKitField(type: DeclaredType(type: type))
+    }
+
+    /// The same, with the type of the property.
+    ///
+    /// ```swift
+    /// CodingKeys.photos: .children(via: "album").of([Photo].self)
+    /// ```
+    public func of(_ type: any Codable.Type) -> CloudKitField {
+        var field = self
+        field.type = DeclaredType(type: type)
+        return field
     }
 
     /// The same under another name than the coding key.

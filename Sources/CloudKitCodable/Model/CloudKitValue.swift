@@ -38,11 +38,13 @@ extension CloudKitValue: Sendable where Value: Sendable {}
 
 /// What the coders of this module see of a wrapped value, whatever its type.
 protocol NativeField {
+    static var valueType: Any.Type { get }
     var object: (any CKRecordValue)? { get }
     static func field(from object: (any CKRecordValue)?) -> Self?
 }
 
 extension CloudKitValue: NativeField {
+    static var valueType: Any.Type { Value.self }
     var object: (any CKRecordValue)? { wrappedValue.recordValue }
 
     static func field(from object: (any CKRecordValue)?) -> Self? {

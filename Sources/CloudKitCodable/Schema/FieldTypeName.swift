@@ -3,21 +3,22 @@ import Foundation
 
 /// CloudKit's type of the field that values of a Swift type become, in the native forms.
 enum FieldTypeName {
-    /// The type's name in the schema language.
-    static func of(_ type: Any.Type) -> String {
+    /// The type's name in the schema language; nil for a type whose values say themselves what they
+    /// become.
+    static func of(_ type: Any.Type) -> String? {
         if let name = scalar(type) { return name }
+        if let optional = type as? any AnyOptional.Type { return of(optional.wrappedType) }
+        if type == PropertyListing.Structure.self { return "BYTES" }
         switch FieldKind.of(type) {
         case .model, .reference: return "REFERENCE"
         case .modelList: return "LIST<REFERENCE>"
         case .stringEnum: return "STRING"
         case .integerEnum: return "INT64"
         case .assetValue: return "ASSET"
-        case .nativeField: return native(type)
-        case .optional:
-            return (type as? any OptionalValue.Type).map { of($0.wrappedType) } ?? "BYTES"
-        case .list: return list((type as? any DecodableList.Type)?.elementType)
+        case .nativeField: return (type as? any NativeField.Type).flatMap { native($0.valueType) }
+        case .list: return list((type as? any AnyArray.Type)?.elementType)
         case .set: return list((type as? any DecodableSet.Type)?.elementType)
-        case .other: return other(type)
+        case .optional, .other: return other(type)
         }
     }
 
@@ -32,33 +33,39 @@ enum FieldTypeName {
         }
     }
 
-    private static func list(_ element: Any.Type?) -> String {
+    /// A list is one by the type of its elements alone.
+    private static func list(_ element: Any.Type?) -> String? {
         guard let element, let kind = ListElement(element, .native) else { return "BYTES" }
-        return kind == .native ? "LIST<\(native(element))>" : "LIST<\(kind.rawValue)>"
+        guard kind == .native else { return "LIST<\(kind.rawValue)>" }
+        let name = (element as? any NativeField.Type).flatMap { native($0.valueType) }
+        return name.map { "LIST<\($0)>" }
     }
 
-    /// The type of a wrapped native value, found by what it takes.
-    private static func native(_ type: Any.Type) -> String {
-        guard let type = type as? any NativeField.Type else { return "BYTES" }
-        for candidate in Placeholder.nativeCandidates where type.field(from: candidate) != nil {
-            return CodingProblem.typeName(of: candidate)
+    /// The type of a wrapped native value.
+    private static func native(_ type: Any.Type) -> String? {
+        if let optional = type as? any AnyOptional.Type { return native(optional.wrappedType) }
+        if let list = type as? any AnyArray.Type {
+            return native(list.elementType).map { "LIST<\($0)>" }
         }
-        for candidate in Placeholder.nativeCandidates
-        where type.field(from: NSArray(array: [candidate])) != nil {
-            return "LIST<\(CodingProblem.typeName(of: candidate))>"
-        }
-        return "BYTES"
+        if type is CLLocation.Type { return "LOCATION" }
+        if type is CKRecord.Reference.Type { return "REFERENCE" }
+        return type is CKAsset.Type ? "ASSET" : nil
     }
 
-    /// A raw value is what it is raw, a single value what it asks for; a structure is JSON.
-    private static func other(_ type: Any.Type) -> String {
-        if let rawValue = type as? any RawRepresentable.Type,
-            let name = scalar(rawValue.rawValueType)
-        {
-            return name
+    /// A raw value is what it is raw.
+    private static func other(_ type: Any.Type) -> String? {
+        if let rawValue = type as? any RawRepresentable.Type {
+            return scalar(rawValue.rawValueType)
         }
-        guard let type = type as? any Decodable.Type, let single = ModelShape.of(type).singleValue
-        else { return "BYTES" }
-        return of(single)
+        return type is any EncodableDictionary.Type ? "BYTES" : nil
+    }
+
+    /// The name of the type of what a record holds; nil for an empty list, which does not say.
+    static func of(_ object: any CKRecordValue) -> String? {
+        if let list = object as? [Any] {
+            guard let first = list.first as? any CKRecordValue else { return nil }
+            return of(first).map { "LIST<\($0)>" }
+        }
+        return CodingProblem.typeName(of: object)
     }
 }

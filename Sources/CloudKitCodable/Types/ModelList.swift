@@ -27,14 +27,21 @@ extension Array: ModelList where Element: CloudKitModel {
     ) throws -> [Element] {
         var models: [Element] = []
         models.reserveCapacity(recordIDs.count)
+        var lacking: GraphNeeds.Signal?
         for (index, recordID) in recordIDs.enumerated() {
             let place = location.appending(index: index)
-            if let model = try graph.model(Element.self, for: recordID, at: place) {
-                models.append(model)
-            } else if graph.missing == .fail {
-                throw graph.missing(Element.self, recordID, place)
+            do {
+                if let model = try graph.model(Element.self, for: recordID, at: place) {
+                    models.append(model)
+                } else if graph.missing == .fail {
+                    throw graph.missing(Element.self, recordID, place)
+                }
+            } catch let signal as GraphNeeds.Signal {
+                // The others may lack something too: all of it is fetched together.
+                lacking = signal
             }
         }
+        if let lacking { throw lacking }
         return models
     }
 }

@@ -20,6 +20,9 @@ struct TypeTraits: @unchecked Sendable {
     /// The type as one whose values write and read their fields themselves; nil when it is none.
     let mapped: (any CloudKitMappedModel.Type)?
 
+    /// What is known of the type's properties.
+    let memory = PropertyMemory()
+
     private static let known = Mutex<[ObjectIdentifier: TypeTraits]>([:])
 
     /// The traits of a type.
@@ -35,7 +38,11 @@ struct TypeTraits: @unchecked Sendable {
                 $0.mappedType == type ? $0 : nil
             }
         )
-        known.withLock { $0[identifier] = traits }
-        return traits
+        return known.withLock { known in
+            // There is one memory for each type, however many ask for the first time at once.
+            if let first = known[identifier] { return first }
+            known[identifier] = traits
+            return traits
+        }
     }
 }

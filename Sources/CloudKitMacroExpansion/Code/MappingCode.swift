@@ -28,7 +28,7 @@ struct MappingCode {
         let conformance = isConforming ? ": CloudKitCodable.CloudKitMappedModel" : ""
         let members = [
             recordType, fields, recordName, mappedType(type), keys(of: type), codingKey(type),
-            record.kind.isClass ? nil : initializerText, writing,
+            list, record.kind.isClass ? nil : initializerText, writing,
         ]
         return try ExtensionDeclSyntax(
             """
@@ -99,6 +99,17 @@ struct MappingCode {
         return """
             \(access)static func codingKey(of property: AnyKeyPath) -> (any CodingKey)? {
             \(body)
+            }
+            """
+    }
+
+    private var list: String {
+        let lines = record.properties.map { property in
+            "list.add(\(property.type).self, CodingKeys.\(property.code))"
+        }
+        return """
+            \(access)static func listProperties(in list: inout CloudKitCodable.CloudKitPropertyList) {
+            \(lines.joined(separator: "\n"))
             }
             """
     }

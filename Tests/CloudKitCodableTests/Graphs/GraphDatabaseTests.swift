@@ -142,9 +142,45 @@ struct GraphDatabaseTests {
             let source = MemorySource(graph.records)
             #expect(try await source.graph(Album.self, for: graph.rootID).root == album)
             #expect(source.requests == [1, 1])
+            try await database.delete(graph)
+            let results = try await database.records(for: graph.records.map(\.recordID))
+            #expect(results.count == 6 && results.values.allSatisfy { (try? $0.get()) == nil })
+        }
+    }
+
+    struct Chapter: CloudKitModel, Equatable {
+        var id: String
+        var recordName: String { id }
+    }
+
+    struct Novel: CloudKitModel, Equatable {
+        var id: String
+        var chapters: [Chapter]
+        var recordName: String { id }
+
+        static var fields: CloudKitFields {
+            [CodingKeys.chapters: .children(via: "novel", .deleteSelf)]
+        }
+    }
+
+    @Test(
+        "Children that are to go with their owner do, and those of the default stay",
+        arguments: CloudFixture.allCases
+    )
+    func cascade(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let database = try await database(cloud, try await cloud.addUser())
+            let novel = Novel(id: "novel", chapters: (0..<3).map { Chapter(id: "chapter\($0)") })
+            let graph = try await database.save(novel, in: zoneID)
             try await database.deleteRecord(withID: graph.rootID)
             let results = try await database.records(for: graph.records.map(\.recordID))
-            #expect(results.values.allSatisfy { (try? $0.get()) == nil })
+            #expect(results.count == 4 && results.values.allSatisfy { (try? $0.get()) == nil })
+
+            let box = SameNameTests.Box(name: "box", things: [.init(name: "mark", text: "")])
+            let kept = try await database.save(box, in: zoneID)
+            try await database.deleteRecord(withID: kept.rootID)
+            let mark = CKRecord.ID(recordName: "mark", zoneID: zoneID)
+            #expect(try await database.record(for: mark)["box"] as CKRecord.Reference? != nil)
         }
     }
 

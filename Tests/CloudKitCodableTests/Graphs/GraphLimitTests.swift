@@ -65,7 +65,9 @@ struct GraphLimitTests {
         var leaves: [Leaf]
         var recordName: String { "tree" }
         enum CodingKeys: CodingKey { case leaves }
-        static var fields: CloudKitFields { [CodingKeys.leaves: .children(via: "tree")] }
+        static var fields: CloudKitFields {
+            [CodingKeys.leaves: .children(via: "tree", .deleteSelf)]
+        }
 
         init(_ count: Int) { leaves = (0..<count).map { Leaf(number: $0) } }
     }

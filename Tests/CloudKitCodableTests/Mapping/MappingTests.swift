@@ -45,13 +45,20 @@ struct MappingTests {
         return (first, second)
     }
 
+    /// Things whose record is all of them.
+    private func lonelyThings(_ seed: UInt64) -> (Thing, Thing) {
+        var (first, second) = things(seed)
+        (first.best, first.team, second.best, second.team) = (nil, [], nil, [])
+        return (first, second)
+    }
+
     @Test(
         "It makes the record that Codable makes",
         arguments: 0..<40,
         [CloudKitRecordForms.original, .native]
     )
     func encode(seed: UInt64, forms: CloudKitRecordForms) throws {
-        let (thing, _) = things(seed)
+        let (thing, _) = lonelyThings(seed)
         let mapped = try encoder(forms).encode(thing)
         let coded = try encoder(forms).encode(ByCodable(thing))
         #expect(try RecordContents(mapped) == RecordContents(coded))
@@ -72,7 +79,7 @@ struct MappingTests {
         let database = try await cloud.device(of: ada).privateCloudDatabase
         try await database.save(CKRecordZone(zoneID: zoneID))
         for seed in UInt64(0)..<12 {
-            var (old, new) = things(seed)
+            var (old, new) = lonelyThings(seed)
             let id = UUID()
             old.id = id
             new.id = id
@@ -93,7 +100,7 @@ struct MappingTests {
 
     @Test("It reads the value that Codable reads", arguments: 0..<40)
     func decode(seed: UInt64) throws {
-        let (thing, _) = things(seed)
+        let (thing, _) = lonelyThings(seed)
         for forms in [CloudKitRecordForms.original, .native] {
             let record = try encoder(forms).encode(thing)
             let decoder = CloudKitRecordDecoder()
@@ -130,7 +137,7 @@ struct MappingTests {
     @Test("A record that does not fit is the same error", arguments: 0..<120)
     func errors(seed: UInt64) throws {
         var random = SeededChance(seed: seed)
-        let (thing, _) = things(seed)
+        let (thing, _) = lonelyThings(seed)
         let record = try encoder(.native).encode(thing)
         let keys = record.allKeys()
         for key in keys.shuffled(using: &random).prefix(1) {
@@ -162,7 +169,7 @@ struct MappingTests {
 
     @Test("A value that does not fit is the same error")
     func encodingErrors() throws {
-        var (thing, _) = things(1)
+        var (thing, _) = lonelyThings(1)
         thing.uint64 = .max
         var texts: [String] = []
         #expect {
@@ -186,9 +193,18 @@ struct MappingTests {
 
     @Test("The schema of a mapped model is that of its Codable side")
     func schema() throws {
-        let mapped = try CloudKitSchema(of: Thing.self)
+        // What a structure without raw values becomes only a value says.
+        let unknown = #expect(throws: CloudKitSchemaError.self) {
+            try CloudKitSchema(of: Thing.self)
+        }
+        #expect(unknown?.description.contains("Stuff.shape: what a Figure becomes") == true)
+        #expect(unknown?.description.contains("Stuff.optionalShape") == true)
+        var (sample, _) = things(1)
+        sample.optionalShape = sample.shape
+        let mapped = try CloudKitSchema(of: Thing.self, describing: [sample])
         #expect(mapped.recordTypes.map(\.name) == ["Stuff", "Friend"])
-        #expect(try CloudKitSchema(of: ByCodable<Thing>.self) == mapped)
+        #expect(try CloudKitSchema(describing: [ByCodable(sample)]) == mapped)
+        #expect(try CloudKitSchema(of: Friend.self).recordTypes == [mapped.recordTypes[1]])
         let thing = mapped.recordTypes[0].fields.map { "\($0.name) \($0.type)" }
         #expect(thing.contains("t STRING") && thing.contains("hidden ENCRYPTED INT64"))
         #expect(thing.contains("letter BYTES") && thing.contains("letter_asset ASSET"))

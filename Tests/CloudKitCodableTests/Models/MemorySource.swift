@@ -15,6 +15,9 @@ final class MemorySource: CloudKitRecordSource {
     /// The number of identities in each request, in order.
     var requests: [Int] { log.withLock { $0 } }
 
+    /// The number of requests, those in parts as one.
+    var rounds: Int { requests.count { $0 != 400 } }
+
     func records(
         withIDs recordIDs: [CKRecord.ID]
     ) async throws -> [CKRecord.ID: Result<CKRecord, any Error>] {

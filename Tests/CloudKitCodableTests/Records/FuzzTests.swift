@@ -17,7 +17,8 @@ struct FuzzTests {
             recordType = model?.recordType ?? "Any"
             let schema = model.flatMap { model in
                 model == Everything.self
-                    ? try? CloudKitSchema(samples: Everything()) : try? CloudKitSchema(of: model)
+                    ? try? CloudKitSchema(describing: [Everything()])
+                    : try? CloudKitSchema(of: model)
             }
             keys =
                 (schema?.recordTypes.first?.fields.map(\.name) ?? [])

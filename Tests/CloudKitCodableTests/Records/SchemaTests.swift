@@ -4,9 +4,11 @@ import Testing
 
 @Suite("Schemas")
 struct SchemaTests {
-    @Test("The schema of a graph is found from its types")
+    static let album = Album(id: "a", title: "t", photos: [Photo(id: "p")])
+
+    @Test("The schema of a graph is found from samples of it")
     func text() throws {
-        let schema = try CloudKitSchema(of: Atlas.self, Album.self)
+        let schema = try CloudKitSchema(describing: [Atlas.sample(), Self.album])
         let expected = """
             DEFINE SCHEMA
 
@@ -64,7 +66,7 @@ struct SchemaTests {
         let record = try #require(
             try CloudKitGraphEncoder(zoneID: .default).encode(Everything()).records.first
         )
-        let schema = try CloudKitSchema(samples: Everything())
+        let schema = try CloudKitSchema(describing: [Everything()])
         let fields = try #require(schema.recordTypes.first?.fields)
         for key in record.allKeys() {
             let type = try #require(fields.first { $0.name == key }?.type, "\(key) is missing")
@@ -88,18 +90,6 @@ struct SchemaTests {
         #expect(fields.first { $0.name == "secret" }?.type == "ENCRYPTED STRING")
     }
 
-    @Test("A type that takes no placeholder says so, and its sample tells the rest")
-    func samples() throws {
-        let error = #expect(throws: CloudKitSchemaError.self) {
-            try CloudKitSchema(of: Everything.self)
-        }
-        #expect(error?.description.contains("shape") == true)
-        #expect(
-            try CloudKitSchema(samples: Album(id: "a", title: "t", photos: []))
-                == CloudKitSchema(of: Album.self)
-        )
-    }
-
     @Test("Drift between a type and a schema file is told field by field")
     func drift() throws {
         let deployed = try CloudKitSchema(
@@ -114,7 +104,8 @@ struct SchemaTests {
                 );
                 """
         )
-        let differences = try CloudKitSchema(of: Album.self).differences(from: deployed)
+        let differences = try CloudKitSchema(describing: [Self.album])
+            .differences(from: deployed)
         #expect(
             differences == [
                 .missingType("Album"),

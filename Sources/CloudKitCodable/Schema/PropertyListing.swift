@@ -1,33 +1,45 @@
-/// An encoder that writes down the keys and types of a value, those of properties without a value
-/// as well.
-struct ShapeEncoding: Encoder {
-    let recorder: ShapeDecoding.Recorder
+/// An encoder that writes down the keys of a value and the types of what is under them, of
+/// properties without a value as well.
+struct PropertyListing: Encoder {
+    /// What was written down, in order.
+    final class Page {
+        private(set) var properties: [KnownProperty] = []
+
+        /// Writes a property down; the first of a key counts.
+        func note(_ key: any CodingKey, _ type: Any.Type) {
+            if properties.contains(where: { $0.key == key.stringValue }) { return }
+            properties.append(KnownProperty(key.stringValue, type))
+        }
+    }
+
+    let page: Page
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(ShapeKeyedEncodingContainer(encoding: self))
+        KeyedEncodingContainer(KeyedPropertyListing(listing: self))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        recorder.note(RecordEncoding.valueKey, [String: String].self, isOptional: false)
+        page.note(RecordEncoding.valueKey, Structure.self)
         return FieldTree(path: [], userInfo: [:]).unkeyedContainer()
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
-        ShapeSingleValueEncodingContainer(encoding: self)
+        SinglePropertyListing(listing: self)
     }
+
+    /// The type of a container within the value.
+    struct Structure {}
 }
 
-private struct ShapeKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let encoding: ShapeEncoding
+private struct KeyedPropertyListing<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let listing: PropertyListing
 
     var codingPath: [any CodingKey] { [] }
 
-    private func note(_ type: Any.Type, _ key: any CodingKey) {
-        encoding.recorder.note(key, type, isOptional: false)
-    }
+    private func note(_ type: Any.Type, _ key: any CodingKey) { listing.page.note(key, type) }
 
     func encodeNil(forKey key: Key) {}
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) { note(Value.self, key) }
@@ -56,25 +68,25 @@ private struct ShapeKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContain
         keyedBy type: Nested.Type,
         forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
-        note([String: String].self, key)
+        note(PropertyListing.Structure.self, key)
         return FieldTree(path: [], userInfo: [:]).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        note([String: String].self, key)
+        note(PropertyListing.Structure.self, key)
         return FieldTree(path: [], userInfo: [:]).unkeyedContainer()
     }
 
-    func superEncoder() -> any Encoder { encoding }
+    func superEncoder() -> any Encoder { listing }
 
     func superEncoder(forKey key: Key) -> any Encoder {
-        note([String: String].self, key)
+        note(PropertyListing.Structure.self, key)
         return FieldTree(path: [], userInfo: [:])
     }
 }
 
-private struct ShapeSingleValueEncodingContainer: SingleValueEncodingContainer {
-    let encoding: ShapeEncoding
+private struct SinglePropertyListing: SingleValueEncodingContainer {
+    let listing: PropertyListing
 
     var codingPath: [any CodingKey] { [] }
 
@@ -82,9 +94,9 @@ private struct ShapeSingleValueEncodingContainer: SingleValueEncodingContainer {
 
     func encode<Value: Encodable>(_ value: Value) throws {
         if FieldKind.of(Value.self) == .other, !FieldProbe.isScalar(value) {
-            try value.encode(to: encoding)
+            try value.encode(to: listing)
         } else {
-            encoding.recorder.note(RecordEncoding.valueKey, Value.self, isOptional: false)
+            listing.page.note(RecordEncoding.valueKey, Value.self)
         }
     }
 }

@@ -1,0 +1,80 @@
+import CloudKit
+
+// What a value could write and does not write is gone from it. Fields that are not the type's, those
+// of other versions of the app among them, stay.
+extension RecordEncoding {
+    /// Clears the fields of the value's type that the value did not write.
+    func clearUnwritten() throws {
+        noteMissingChildren()
+        guard let memory else { return }
+        let asked = Set(memory.asked.map(\.key))
+        let spaces = keySpaces + memory.keySpaces
+        let names =
+            baseline == .values
+            ? unwrittenKeys { key in asked.contains(key) || spaces.contains { $0.owns(key) } }
+            : asked.union(spaces.flatMap(\.all)).subtracting(writtenKeys)
+        let foreign = memory.ownerFields
+        for key in names.sorted() where !foreign.contains(key) {
+            if key == _CKSystemFieldsKeyName || key == _CKIdentifierKeyName { continue }
+            let name = options?[key]?.name ?? key
+            // A key that cannot be a field was never written.
+            if FieldName.problem(name, strict: forms == .native) == nil { try clear(PathKey(key)) }
+        }
+    }
+
+    /// The keys of the fields that a record without known values was given.
+    private var writtenKeys: Set<String> {
+        let encrypted = record.encryptedValues.changedKeys()
+        return Set(
+            record.changedKeys().compactMap { key(of: $0, isEncrypted: false) }
+                + encrypted.compactMap { key(of: $0, isEncrypted: true) }
+        )
+    }
+
+    /// The keys of the fields that the record has and the value did not write.
+    private func unwrittenKeys(where isOwn: (String) -> Bool) -> Set<String> {
+        let mentioned = mentioned
+        var keys: Set<String> = []
+        func add(_ names: [String], isEncrypted: Bool) {
+            for name in names where !mentioned.contains(name) {
+                guard let key = key(of: name, isEncrypted: isEncrypted), isOwn(key),
+                    !mentioned.contains(options?[key]?.name ?? key)
+                else { continue }
+                keys.insert(key)
+            }
+        }
+        add(record.allKeys(), isEncrypted: false)
+        add(record.encryptedValues.allKeys(), isEncrypted: true)
+        return keys
+    }
+
+    /// The key of a field; nil when the field is none that the type would write.
+    private func key(of name: String, isEncrypted: Bool) -> String? {
+        guard let options else { return isEncrypted ? nil : name }
+        for (key, field) in options {
+            let isFile =
+                if case .asset(above: 0...) = field.storage {
+                    name == (field.name ?? key) + Self.assetSuffix
+                } else {
+                    false
+                }
+            if isFile { return key }
+            if (field.name ?? key) == name {
+                return (field.storage == .encrypted) == isEncrypted ? key : nil
+            }
+        }
+        return isEncrypted || options[name] != nil ? nil : name
+    }
+
+    /// Tells the graph of the properties whose models refer to this record and that hold none now.
+    private func noteMissingChildren() {
+        guard baseline == .values, let graph, let model, let options else { return }
+        let told = children
+        for (key, field) in options where !told.contains(key) {
+            guard case .children(let via, _, _)? = field.relation else { continue }
+            for type in TypeTraits.of(model).memory.types(of: key, in: model) {
+                graph.noteList(of: record.recordID, type.recordType, via: via)
+            }
+        }
+    }
+}

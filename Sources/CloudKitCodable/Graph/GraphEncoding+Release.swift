@@ -1,0 +1,113 @@
+import CloudKit
+
+// A child that is in no list of its owner any more would be found again by what its record says of
+// the owner. A save says what is gone: the reference to the owner is cleared, and the parent.
+extension GraphEncoding {
+    /// The lists of children of a graph, and what is in them now.
+    struct OwnedLists {
+        /// The children of a type that refer to an owner through a field.
+        struct List: Hashable {
+            let owner: CKRecord.ID
+            let recordType: CKRecord.RecordType
+            let field: String
+        }
+
+        private(set) var all: Set<List> = []
+
+        /// For each type the fields that refer to owners.
+        private(set) var fields: [CKRecord.RecordType: Set<String>] = [:]
+
+        private var placed: [String: Set<CKRecord.ID>] = [:]
+
+        /// For each field the last position in the list of each owner.
+        var lastPositions: [String: [CKRecord.ID: Int]] = [:]
+
+        /// The records whose parent was set.
+        var parented: Set<CKRecord.ID> = []
+
+        mutating func add(_ list: List) {
+            if all.insert(list).inserted { fields[list.recordType, default: []].insert(list.field) }
+        }
+
+        /// Notes that a record is in a list now.
+        mutating func place(_ recordID: CKRecord.ID, in owner: CKRecord.ID, via field: String) {
+            placed[field, default: []].insert(recordID)
+        }
+
+        /// Whether a record is in a list now, of whatever owner.
+        func holds(_ recordID: CKRecord.ID, via field: String) -> Bool {
+            placed[field]?.contains(recordID) == true
+        }
+    }
+
+    /// Notes that a value says which records of a type refer to it through a field.
+    func noteList(of owner: CKRecord.ID, _ recordType: CKRecord.RecordType, via field: String) {
+        lists.add(OwnedLists.List(owner: owner, recordType: recordType, field: field))
+    }
+
+    /// Clears the references of known records to owners in whose lists they are no more.
+    func releaseFormerChildren() {
+        guard !known.isEmpty else { return }
+        for (recordID, old) in known {
+            for field in lists.fields[old.recordType] ?? [] {
+                release(recordID, old, via: field)
+            }
+        }
+        releaseFormerTargets()
+    }
+
+    private func release(_ recordID: CKRecord.ID, _ old: CKRecord, via field: String) {
+        let record = entries[recordID]?.record ?? released[recordID] ?? old
+        guard let owner = record.field(field, as: CKRecord.Reference.self)?.recordID,
+            lists.all.contains(.init(owner: owner, recordType: old.recordType, field: field)),
+            !lists.holds(recordID, via: field), let record = edited(recordID, old)
+        else { return }
+        record.setObject(nil, forKey: field)
+        record.clear(field + Self.positionSuffix, unlessAbsent: true)
+        clearParent(owner, of: record)
+    }
+
+    /// Clears the parents of records to which an owner refers no more, where it was their parent.
+    private func releaseFormerTargets() {
+        var hierarchies: [ObjectIdentifier: [String]] = [:]
+        for (ownerID, entry) in entries {
+            guard let old = known[ownerID] else { continue }
+            let type = type(of: entry.value)
+            let fields = hierarchies[ObjectIdentifier(type)] ?? Self.hierarchies(of: type)
+            hierarchies[ObjectIdentifier(type)] = fields
+            for field in fields {
+                let current = Set(entry.record.references(field).map(\.recordID))
+                for target in old.references(field).map(\.recordID) where !current.contains(target)
+                {
+                    guard let record = known[target], record.parent?.recordID == ownerID,
+                        !lists.parented.contains(target), let record = edited(target, record)
+                    else { continue }
+                    clearParent(ownerID, of: record)
+                }
+            }
+        }
+    }
+
+    /// The fields whose targets have the record with the field as their parent.
+    private static func hierarchies(of type: Any.Type) -> [String] {
+        (TypeTraits.of(type).model?.fields.byKey ?? [:]).compactMap { key, field in
+            guard case .reference(_, isHierarchy: true)? = field.relation else { return nil }
+            return field.name ?? key
+        }
+    }
+
+    private func clearParent(_ owner: CKRecord.ID, of record: CKRecord) {
+        guard record.parent?.recordID == owner, !lists.parented.contains(record.recordID) else {
+            return
+        }
+        record.parent = nil
+    }
+
+    /// The record of a graph's model, or a copy of a known record, to be changed.
+    private func edited(_ recordID: CKRecord.ID, _ old: CKRecord) -> CKRecord? {
+        if let record = entries[recordID]?.record ?? released[recordID] { return record }
+        let copy = old.copy() as? CKRecord
+        released[recordID] = copy
+        return copy
+    }
+}

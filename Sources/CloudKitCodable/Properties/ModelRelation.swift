@@ -1,0 +1,35 @@
+import CloudKit
+
+/// A property of a model that leads to other records.
+struct ModelRelation: @unchecked Sendable {
+    // @unchecked Sendable because it is a value, and the types in it are constants.
+
+    /// The coding key.
+    let key: String
+
+    /// The field that refers to the models; in the models' records if they are children.
+    let field: String
+
+    /// Whether the models refer to the owner.
+    let isChildren: Bool
+
+    /// The types that were asked for under the key.
+    var types: [any CloudKitModel.Type]
+
+    /// The relation of a property; nil when the property holds no records of their own.
+    init?(_ key: String, _ target: any CloudKitModel.Type, _ options: CloudKitField?) {
+        switch options?.storage {
+        case nil, .automatic?: break
+        default: return nil
+        }
+        self.key = key
+        types = [target]
+        if case .children(let via, _, _)? = options?.relation {
+            field = via
+            isChildren = true
+        } else {
+            field = options?.name ?? key
+            isChildren = false
+        }
+    }
+}
