@@ -1,0 +1,293 @@
+import CloudKit
+import CloudKitCodable
+import Foundation
+import Support
+
+/// A library under random edits, and what its zone must hold after each save.
+struct LibraryEditing {
+    var library: Library
+    var random: SeededChance
+
+    /// What was removed and may come back; only a graph that knows the records may save them again.
+    private var removedBooks: [Book] = []
+    private var removedShelves: [Shelf] = []
+
+    /// One value for each author, because all books of an author lead to one record.
+    private var authors: [String: Author] = [:]
+    private var made = 0
+
+    init(seed: UInt64) {
+        random = SeededChance(seed: seed)
+        library = Library(
+            id: "library-\(seed)",
+            genre: .novel,
+            email: Email("a@example.com"),
+            pair: Pair("north", "south"),
+            opened: Date(timeIntervalSinceReferenceDate: 0)
+        )
+        for _ in 0..<12 { edit() }
+    }
+
+    /// Forgets what was removed, as a device does that loads the graph anew.
+    mutating func forgetRemoved() {
+        removedBooks = []
+        removedShelves = []
+    }
+
+    /// One random edit.
+    mutating func edit() {
+        switch Int.random(in: 0..<18, using: &random) {
+        case 0, 1: addShelf()
+        case 2: removeShelf()
+        case 3: moveShelf()
+        case 4, 5, 6: addBook()
+        case 7: removeBook()
+        case 8, 9: moveBook()
+        case 10: editBook()
+        case 11: editAuthor()
+        case 12, 13: editChapters()
+        case 14: editPosters()
+        case 15: editShelf()
+        default: editValues()
+        }
+        unify()
+    }
+
+    // MARK: Values
+
+    private mutating func name(_ prefix: String) -> String {
+        made += 1
+        return "\(prefix)-\(library.id)-\(made)"
+    }
+
+    private mutating func mood() -> Mood {
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: .calm
+        case 1: .loud(Int.random(in: -3...3, using: &random))
+        case 2: .mixed("x", strength: nil)
+        default: .mixed("", strength: 0.5)
+        }
+    }
+
+    private mutating func genre() -> BookGenre {
+        [.novel, .essay, .poem].randomElement(using: &random) ?? .poem
+    }
+
+    private mutating func percent() -> Percent { Percent(Int.random(in: 1...100, using: &random)) }
+
+    private mutating func few<Value>(_ make: (inout Self) -> Value) -> [Value] {
+        (0..<Int.random(in: 0...3, using: &random)).map { _ in make(&self) }
+    }
+
+    private mutating func perhaps<Value>(_ make: (inout Self) -> Value) -> Value? {
+        random.chance(50) ? make(&self) : nil
+    }
+
+    private mutating func editValues() {
+        switch Int.random(in: 0..<7, using: &random) {
+        case 0:
+            let genre = genre()
+            library.genre = genre
+        case 1:
+            let mood = perhaps { $0.mood() }
+            library.mood = mood
+        case 2:
+            let note = perhaps { ["", "null", "late"].randomElement(using: &$0.random) ?? "" }
+            library.note = note
+        case 3: library.pair = Pair("", "\(made)")
+        case 4: library.email = Email("\(made)@example.com")
+        case 5:
+            let book = allBooks.randomElement(using: &random)
+            library.pinned = random.chance(50) ? book.map { CloudKitReference(to: $0) } : nil
+        default: library.opened += 1.25
+        }
+    }
+
+    // MARK: Shelves
+
+    /// A place in one of the two lists of shelves.
+    private typealias ShelfPlace = (list: WritableKeyPath<Library, [Shelf]>, index: Int)
+
+    private var shelfPlaces: [ShelfPlace] {
+        [\Library.shelves, \Library.archive].flatMap { list in
+            library[keyPath: list].indices.map { (list, $0) }
+        }
+    }
+
+    private mutating func insert(_ shelf: Shelf) {
+        let list = random.chance(70) ? \Library.shelves : \Library.archive
+        let index = Int.random(in: 0...library[keyPath: list].count, using: &random)
+        library[keyPath: list].insert(shelf, at: index)
+    }
+
+    private mutating func takeShelf() -> Shelf? {
+        guard let place = shelfPlaces.randomElement(using: &random) else { return nil }
+        return library[keyPath: place.list].remove(at: place.index)
+    }
+
+    private mutating func addShelf() {
+        if random.chance(30), let shelf = removedShelves.popLast() { return insert(shelf) }
+        insert(Shelf(id: name("shelf"), percent: percent(), genre: perhaps { $0.genre() }))
+    }
+
+    private mutating func removeShelf() {
+        if let shelf = takeShelf() { removedShelves.append(shelf) }
+    }
+
+    private mutating func moveShelf() {
+        if let shelf = takeShelf() { insert(shelf) }
+    }
+
+    private mutating func editShelf() {
+        guard let place = shelfPlaces.randomElement(using: &random) else { return }
+        let (percent, genre) = (percent(), perhaps { $0.genre() })
+        library[keyPath: place.list][place.index].percent = percent
+        library[keyPath: place.list][place.index].genre = genre
+    }
+
+    // MARK: Books
+
+    private var allBooks: [Book] { (library.shelves + library.archive).flatMap(\.books) }
+
+    private mutating func insert(_ book: Book) {
+        guard let place = shelfPlaces.randomElement(using: &random) else {
+            return removedBooks.append(book)
+        }
+        let count = library[keyPath: place.list][place.index].books.count
+        let index = Int.random(in: 0...count, using: &random)
+        library[keyPath: place.list][place.index].books.insert(book, at: index)
+    }
+
+    private mutating func takeBook() -> Book? {
+        let places = shelfPlaces.filter { !library[keyPath: $0.list][$0.index].books.isEmpty }
+        guard let place = places.randomElement(using: &random) else { return nil }
+        let count = library[keyPath: place.list][place.index].books.count
+        let index = Int.random(in: 0..<count, using: &random)
+        return library[keyPath: place.list][place.index].books.remove(at: index)
+    }
+
+    private mutating func addBook() {
+        if random.chance(30), let book = removedBooks.popLast() { return insert(book) }
+        var book = Book(id: name("book"), title: "Title \(made)")
+        fill(&book)
+        insert(book)
+    }
+
+    private mutating func removeBook() {
+        if let book = takeBook() { removedBooks.append(book) }
+    }
+
+    private mutating func moveBook() {
+        if let book = takeBook() { insert(book) }
+    }
+
+    private mutating func editBook() {
+        guard var book = takeBook() else { return }
+        fill(&book)
+        insert(book)
+    }
+
+    private mutating func fill(_ book: inout Book) {
+        book.tags = few { ["a", "b", ""].randomElement(using: &$0.random) ?? "" }
+        book.data = perhaps {
+            Data(["null", "", "[]", "x"].randomElement(using: &$0.random)!.utf8)
+        }
+        book.dates = few { Date(timeIntervalSinceReferenceDate: Double($0.made) + 0.5) }
+        book.genres = few { $0.genre() }
+        book.marks = Set(
+            few { UUID(uuidString: "00000000-0000-0000-0000-00000000000\($0.made % 10)")! }
+        )
+        book.author = perhaps { $0.author() }
+    }
+
+    private mutating func author() -> Author {
+        if random.chance(60), let id = authors.keys.sorted().randomElement(using: &random),
+            let known = authors[id]
+        {
+            return known
+        }
+        let author = Author(
+            id: name("author"),
+            email: Email("b@example.com"),
+            agent: perhaps { Agent(id: $0.name("agent"), part: $0.percent()) }
+        )
+        authors[author.id] = author
+        return author
+    }
+
+    private mutating func editAuthor() {
+        guard let id = authors.keys.sorted().randomElement(using: &random) else { return }
+        authors[id]?.email = Email("\(made)@example.org")
+        let known = authors[id]?.agent?.id
+        let agent = perhaps { Agent(id: known ?? $0.name("agent"), part: $0.percent()) }
+        authors[id]?.agent = agent
+    }
+
+    private mutating func editChapters() {
+        guard var book = takeBook() else { return }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0 where !book.chapters.isEmpty: book.chapters.removeLast()
+        case 1: book.chapters.shuffle(using: &random)
+        case 2 where !book.chapters.isEmpty: book.chapters[0].rating = perhaps { $0.made }
+        default:
+            let chapter = Chapter(
+                id: name("chapter"),
+                mood: mood(),
+                moods: few { $0.mood() },
+                rating: perhaps { $0.made }
+            )
+            book.chapters.insert(chapter, at: 0)
+        }
+        insert(book)
+    }
+
+    // MARK: Posters
+
+    private mutating func editPosters() {
+        func poster(_ self: inout Self) -> Poster {
+            let id = self.name("poster")
+            return Poster(id: id, size: Pair("2", "3"), image: Data(id.utf8))
+        }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0:
+            let poster = perhaps(poster)
+            library.poster = poster
+        case 1: library.poster = library.gallery.randomElement(using: &random)
+        case 2 where !library.gallery.isEmpty: library.gallery.removeFirst()
+        default:
+            let poster = poster(&self)
+            library.gallery.append(poster)
+        }
+    }
+
+    // MARK: Identity
+
+    /// Gives all books of an author the same value, and nothing to books out of sight.
+    private mutating func unify() {
+        for place in shelfPlaces {
+            for index in library[keyPath: place.list][place.index].books.indices {
+                let id = library[keyPath: place.list][place.index].books[index].author?.id
+                guard let id, let author = authors[id] else { continue }
+                library[keyPath: place.list][place.index].books[index].author = author
+            }
+        }
+    }
+}
+
+extension Library {
+    /// The names of the records that the library is made of, found by walking the value.
+    var recordNames: Set<String> {
+        var names: Set = [id]
+        names.formUnion(([poster].compactMap(\.self) + gallery).map(\.id))
+        for shelf in shelves + archive {
+            names.insert(shelf.id)
+            for book in shelf.books {
+                names.insert(book.id)
+                names.formUnion(book.chapters.map(\.id))
+                if let author = book.author { names.insert(author.id) }
+                if let agent = book.author?.agent { names.insert(agent.id) }
+            }
+        }
+        return names
+    }
+}
