@@ -78,6 +78,14 @@ struct ExpansionTests {
                         }
                     }
 
+                    public static func listProperties(in list: inout CloudKitCodable.CloudKitPropertyList) {
+                        list.add(UUID.self, CodingKeys.id)
+                        list.add(String.self, CodingKeys.title)
+                        list.add(Int.self, CodingKeys.count)
+                        list.add(String?.self, CodingKeys.secret)
+                        list.add(CloudKitCodable.CloudKitValue<CLLocation?>.self, CodingKeys.place)
+                    }
+
                     public init(fields: inout CloudKitCodable.CloudKitFieldReader) throws {
                         self.id = try fields.recordName(CodingKeys.id)
                         self.title = try fields.read(String.self, "title", CodingKeys.title)

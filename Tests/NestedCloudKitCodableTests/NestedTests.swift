@@ -141,6 +141,49 @@ struct NestedTests {
         #expect(mismatch?.description.contains("identifier") == true)
     }
 
+    struct Chain: CKCodable {
+        var identifier: String
+        var next: [Chain] = []
+        var picture = Data()
+
+        var cloudKitRecordType: String { "Chain" }
+        var cloudKitIdentifier: String { identifier }
+    }
+
+    @Test("What an error says to do is in this API")
+    func remedies() async throws {
+        let database = try await database()
+        let encoder = CKRecordEncoder(zoneID: zoneID)
+        var errors: [CKCodableError] = []
+        var chain = Chain(identifier: "0")
+        for number in 1...200 { chain = Chain(identifier: "\(number)", next: [chain]) }
+        let large = Chain(identifier: "large", picture: Data(count: 1_000_001))
+        for value in [chain, large] {
+            do { _ = try encoder.encode(value) } catch {
+                errors.append(try #require(error as? CKCodableError))
+            }
+        }
+        let record = try #require(try encoder.encode(Chain(identifier: "circle")).last)
+        record["next"] = [CKRecord.Reference(recordID: record.recordID, action: .none)]
+        let saved = try await database.save(record)
+        errors.append(try #require(await decode(Chain.self, saved, database).1))
+        let nowhere = CKRecord.ID(recordName: "nowhere", zoneID: zoneID)
+        record["next"] = [CKRecord.Reference(recordID: nowhere, action: .none)]
+        errors.append(try #require(await decode(Chain.self, record, database).1))
+
+        #expect(errors.count == 4)
+        for (error, word) in zip(
+            errors,
+            ["ignoredProperties()", "storesAssets", "ignoredProperties()", "save the record"]
+        ) {
+            #expect(error.description.contains(word), "\(error)")
+            for other in ["CloudKitReference", "MissingRecords", "CloudKitAssetValue", ".json"] {
+                #expect(!error.description.contains(other), "\(error)")
+            }
+        }
+        #expect(errors[2].errorType == .cloudkitInconsistence)
+    }
+
     @Test("Texts that are no locations stay texts", arguments: [";", "5;", "hello; world", "91;0"])
     func texts(text: String) throws {
         let encoder = CKRecordEncoder(zoneID: zoneID)

@@ -159,9 +159,7 @@ final class GraphDecoding {
             throw error(
                 .cycle,
                 "the value contains itself; "
-                    + (followsReferences
-                        ? "leave the key out with ignoredProperties()"
-                        : "break the circle with a CloudKitReference"),
+                    + GraphRemedy.chain(isOtherAPI: followsReferences),
                 type,
                 recordID,
                 location
@@ -176,7 +174,8 @@ final class GraphDecoding {
         if depth > GraphEncoding.deepest {
             throw error(
                 .tooDeep,
-                "models are nested more than \(GraphEncoding.deepest) deep",
+                "models are nested more than \(GraphEncoding.deepest) deep; "
+                    + GraphRemedy.chain(isOtherAPI: followsReferences),
                 type,
                 recordID,
                 location
@@ -290,10 +289,7 @@ final class GraphDecoding {
     ) -> CloudKitGraphError {
         error(
             .missingRecord,
-            followsReferences
-                ? "the record is not there; save it, or remove the reference to it"
-                : "the record is not there; make the property optional and decode with "
-                    + "MissingRecords.omit where that may happen",
+            "the record is not there; " + GraphRemedy.missing(isOtherAPI: followsReferences),
             type,
             recordID,
             location

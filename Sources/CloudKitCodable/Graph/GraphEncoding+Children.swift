@@ -1,0 +1,107 @@
+import CloudKit
+
+// Models whose records refer to their owners.
+extension GraphEncoding {
+    /// A model whose record refers to its owner, which must come first.
+    struct Child {
+        let node: GraphNode
+        let owner: CKRecord.ID
+        let relation: CloudKitField.Relation?
+        let position: Int?
+        let location: CodingLocation
+    }
+
+    /// Notes a model whose record refers to its owner; it is encoded after the owner.
+    func addChild(
+        _ node: GraphNode,
+        owner: CKRecord.ID,
+        relation: CloudKitField.Relation?,
+        position: Int?,
+        at location: CodingLocation
+    ) {
+        if repetitions.isComparing {
+            if relation != nil { repetitions.children.append((node.recordName, position)) }
+            return
+        }
+        children.append(
+            Child(
+                node: node,
+                owner: owner,
+                relation: relation,
+                position: position,
+                location: location
+            )
+        )
+    }
+
+    func encode(_ child: Child) throws {
+        let recordID = try encode(child.node, at: child.location)
+        guard let record = entries[recordID]?.record else { return }
+        if case .children(let field, let action, let isHierarchy) = child.relation {
+            if let owner = entries[recordID]?.owners[field] {
+                throw secondPlace(of: record, owner, child)
+            }
+            entries[recordID]?.owners[field] = child.owner
+            lists.place(recordID, in: child.owner, via: field)
+            let former = record.field(field, as: CKRecord.Reference.self)?.recordID
+            if former != child.owner {
+                record.clear(field + Self.positionSuffix, unlessAbsent: true)
+            }
+            record.set(CKRecord.Reference(recordID: child.owner, action: action), field)
+            if child.position != nil { setPosition(of: record, child.owner, field) }
+            if isHierarchy { setParent(child.owner, of: record) }
+        } else {
+            setParent(child.owner, of: record)
+        }
+    }
+
+    /// Gives a child a position behind the one before it; one that has such a position keeps it, so
+    /// that a change of a list sends few records.
+    private func setPosition(of record: CKRecord, _ owner: CKRecord.ID, _ field: String) {
+        let name = field + Self.positionSuffix
+        let last = lists.lastPositions[field, default: [:]][owner] ?? -1
+        let position: Int
+        if let old = record.field(name, as: Int.self), old > last, old < Int.max / 2 {
+            position = old
+        } else {
+            position = last + 1
+        }
+        lists.lastPositions[field, default: [:]][owner] = position
+        record.set(position, name)
+    }
+
+    /// The error for a child that is in two lists, or twice in one.
+    private func secondPlace(
+        of record: CKRecord,
+        _ owner: CKRecord.ID,
+        _ child: Child
+    ) -> CloudKitGraphError {
+        CloudKitGraphError(
+            .identityClash,
+            owner == child.owner
+                ? """
+                the value is twice among the children of \(owner.recordName), and would be there \
+                once when it is loaded
+                """
+                : """
+                the value is in the lists of two owners, \(owner.recordName) and \
+                \(child.owner.recordName); a child has one
+                """,
+            type: record.recordType,
+            id: record.recordID,
+            path: child.location.path
+        )
+    }
+
+    private func setParent(_ owner: CKRecord.ID, of record: CKRecord) {
+        record.setParent(owner)
+        lists.parented.insert(record.recordID)
+    }
+}
+
+extension CKRecord {
+    /// Sets a field, unless it has this value.
+    fileprivate func set<Value: CKRecordValueProtocol & Equatable>(_ value: Value, _ name: String) {
+        if field(name, as: Value.self) != value { self[name] = value }
+    }
+}
