@@ -48,19 +48,19 @@ public class CloudKitRecordEncoder {
                     traits.model?.fields.byKey ?? [:]
                 )
             }
-            let record = try record(
-                type: represented.cloudKitRecordType,
-                name: represented.cloudKitIdentifier,
-                of: value
+            let record = try newRecord(
+                represented.cloudKitRecordType,
+                represented.cloudKitIdentifier,
+                type(of: value)
             )
             return try encode(value, record, .none, traits, traits.model?.fields.byKey ?? [:])
         }
         if let model = traits.model {
             let name = name(of: value, model)
-            let record = try record(type: model.recordType, name: name, of: value)
+            let record = try newRecord(model.recordType, name, type(of: value))
             return try encode(value, record, .none, traits, model.fields.byKey)
         }
-        let record = try record(type: traits.name, name: UUID().uuidString, of: value)
+        let record = try newRecord(traits.name, UUID().uuidString, type(of: value))
         return try encode(value, record, .none, traits, [:])
     }
 
@@ -92,16 +92,15 @@ public class CloudKitRecordEncoder {
         return record
     }
 
-    /// A new record.
-    func record(type: String, name: String, of value: some Encodable) throws -> CKRecord {
-        guard !type.isEmpty, !name.isEmpty else {
-            throw EncodingError.invalidValue(
-                value,
-                .init(codingPath: [], debugDescription: "the record's type or name is empty")
+    /// The error for a value whose type or name is empty, which may have no text of its own.
+    static func nameless(_ type: Any.Type) -> any Error {
+        EncodingError.invalidValue(
+            "a \(type)",
+            .init(
+                codingPath: [],
+                debugDescription: "the type or the name of the record of a \(type) is empty"
             )
-        }
-        let recordID = CKRecord.ID(recordName: name, zoneID: zoneID ?? .default)
-        return CKRecord(recordType: type, recordID: recordID)
+        )
     }
 
     /// Puts a value into a record that is known, and touches only what differs.
@@ -129,7 +128,8 @@ public class CloudKitRecordEncoder {
             // A model's fields have one type, whoever writes them.
             forms: traits.model == nil ? forms : .native,
             userInfo: userInfo,
-            options: options
+            options: options,
+            owners: traits.isClass ? FieldOwners() : nil
         )
         switch traits.kind {
         case .model, .other: try encoding.encode(value, traits)

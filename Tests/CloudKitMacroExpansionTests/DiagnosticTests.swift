@@ -20,6 +20,9 @@ struct DiagnosticTests {
         ("@CloudKitField(\"theParent\") var parent: String", nil),
         ("@CloudKitField(.recordName) var recordName: String", nil),
         // Names.
+        ("var fields: [String]", "'fields' is the name of the table"),
+        ("@CloudKitField(.encrypted) var fields: [String]", "'fields' is the name of the table"),
+        ("static var recordType: String { \"N\" }; var fields2: Int", nil),
         ("var recordID: String", "'recordID' cannot be a field: the name is a property of every"),
         ("var creationDate: Date", "'creationDate' cannot be a field"),
         ("var _hidden: Int", "field names start with a letter"),
@@ -71,10 +74,38 @@ struct DiagnosticTests {
         ),
     ]
 
+    /// A declaration, and a part of what is said about its record name; nil when it is fine.
+    private static let names: [(String, String?)] = [
+        ("struct Note { var title: String }", "nothing says which record a Note is"),
+        ("struct Note: Equatable, Sendable {}", "nothing says which record a Note is"),
+        ("struct Note { var id: Int }", "'id' is of type Int"),
+        ("struct Note: Identifiable { var id: Int }", "write 'var recordName: String { \"note-"),
+        ("struct Note: Identifiable { let id: String? }", "'id' is of type String?"),
+        ("struct Note { var id: UUID }", "only where Note is Identifiable"),
+        ("struct Note: Identifiable { var id = UUID() }", nil),
+        ("struct Note: Identifiable { var id: Foundation.UUID }", nil),
+        ("struct Note: Swift.Identifiable { var id: String { text } ; var text: String }", nil),
+        ("struct Note: Identifiable { var id: Int; var recordName: String { \"\\(id)\" } }", nil),
+        ("struct Note { @CloudKitField(.recordName) var key: String }", nil),
+        ("struct Note: Named { var title: String }", nil),
+        ("final class Note: Identifiable { let id: Identifier = make() }", "'id' is of type"),
+    ]
+
+    @Test("A declaration that says no record name is an error with the remedy", arguments: names)
+    func recordName(source: String, message: String?) throws {
+        let messages = Expansion("@CloudKitRecord\n\(source)").messages
+        if let message {
+            #expect(messages.contains { $0.contains(message) })
+        } else {
+            #expect(messages.isEmpty)
+        }
+    }
+
     @Test("A property that a record cannot hold is an error at the property", arguments: properties)
     func property(source: String, message: String?) throws {
         let lines = source.replacing("; ", with: "\n    ")
-        let expansion = Expansion("@CloudKitRecord\nstruct Note {\n    \(lines)\n}")
+        let name = source.contains("recordName") ? "" : "var recordName: String { \"n\" }"
+        let expansion = Expansion("@CloudKitRecord\nstruct Note {\n    \(name)\n    \(lines)\n}")
         if let message {
             let first = try #require(expansion.messages.first)
             #expect(first.contains(message))
@@ -128,7 +159,8 @@ struct DiagnosticTests {
         let expansion = Expansion(
             """
             @CloudKitRecord
-            struct Note {
+            struct Note: Identifiable {
+                var id: String
                 var share: String
                 var pair: (Int, Int)
                 let version = 1
@@ -140,7 +172,9 @@ struct DiagnosticTests {
 
     @Test("A native value comes with the change that wraps it")
     func remedy() {
-        let expansion = Expansion("@CloudKitRecord struct Note {\n    var place: CLLocation?\n}")
+        let expansion = Expansion(
+            "@CloudKitRecord struct Note: Identifiable {\n    var place: CLLocation?\n    var id = \"\"\n}"
+        )
         let fixed = expansion.fixed() ?? ""
         #expect(fixed.contains("@CloudKitValue var place: CLLocation?"))
     }

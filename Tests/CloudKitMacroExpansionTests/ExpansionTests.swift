@@ -89,7 +89,9 @@ struct ExpansionTests {
                     public init(fields: inout CloudKitCodable.CloudKitFieldReader) throws {
                         self.id = try fields.recordName(CodingKeys.id)
                         self.title = try fields.read(String.self, "title", CodingKeys.title)
-                        self.count = try fields.read(Int.self, "amount", CodingKeys.count)
+                        if let value = try fields.readIfPresent(Int.self, "amount", CodingKeys.count) {
+                            self.count = value
+                        }
                         self.secret = try fields.decode(String?.self, forKey: CodingKeys.secret)
                         self._place = try fields.read(CloudKitCodable.CloudKitValue<CLLocation?>.self, "place", CodingKeys.place)
                     }
@@ -104,6 +106,27 @@ struct ExpansionTests {
                 }
                 """
         )
+    }
+
+    @Test("A declaration's own coding is said to be used, and optionals have no default")
+    func codedByHand() {
+        let expansion = Expansion(
+            """
+            @CloudKitRecord
+            struct Note: Identifiable {
+                var id: String
+                var count: Int? = 1
+                var words = Words()
+                init(from decoder: any Decoder) throws {}
+            }
+            """
+        )
+        #expect(expansion.messages.isEmpty)
+        #expect(expansion.text.contains("static var _isCodedByHand: Bool {"))
+        #expect(expansion.text.contains("self.count = try fields.read(Int?.self"))
+        #expect(expansion.text.contains("fields.readIfPresent(Words.self"))
+        let plain = Expansion("@CloudKitRecord struct Note: Identifiable { var id: String }")
+        #expect(!plain.text.contains("_isCodedByHand"))
     }
 }
 #endif

@@ -4,28 +4,28 @@ import Foundation
 // Types whose form in a record is not what their own `init(from:)` would look for.
 extension FieldDecoding {
     /// The object as a value of a type with a form of its own; nil for other types.
-    func known<Value: Decodable>(_ type: Value.Type) throws -> Value? {
+    func known<Value: Decodable>(_ type: Value.Type, _ kind: FieldKind) throws -> Value? {
         if Value.self == URL.self { return try url() as? Value }
         if Value.self == UUID.self { return try identifier() as? Value }
         if Value.self == Decimal.self { return try decimal() as? Value }
-        switch FieldKind.of(type) {
+        switch kind {
         case .stringEnum: return try stringEnum(type)
         case .integerEnum: return try integerEnum(type)
         case .assetValue: return try assetValue(type)
         case .reference: return try reference(type)
         case .nativeField: return try native(type)
-        case .optional: return isNullElement ? nil : try optional(type)
+        case .optional: return try optional(type)
         default: return nil
         }
     }
 
-    private var isNullElement: Bool { Self.isNull(object) }
-
+    /// An optional: bytes that spell null are nil, unless the wrapped type takes them as they are.
     private func optional<Value>(_ type: Value.Type) throws -> Value? {
         guard let optional = type as? any OptionalValue.Type,
             let wrapped = optional.wrappedType as? any Decodable.Type
         else { return nil }
-        return try value(wrapped) as? Value
+        let value: Any? = Self.isNull(object) ? try? value(wrapped) : try value(wrapped)
+        return optional.wrapping(value) as? Value
     }
 
     private func url() throws -> URL {
@@ -34,7 +34,7 @@ extension FieldDecoding {
             guard let url = URL(string: text) else { throw corrupted("\(text) is not an address") }
             return url
         case let asset as CKAsset:
-            guard let url = asset.fileURL else {
+            guard let url = record.lastingFile(of: asset) else {
                 throw DecodingError.valueNotFound(
                     URL.self,
                     .init(
@@ -115,7 +115,7 @@ extension FieldDecoding {
         }
         guard let asset = object as? CKAsset else { throw mismatch(type) }
         let data = try record.contents(of: asset, field)
-        let contentType = type.contentType(of: asset.fileURL)
+        let contentType = type.contentType(of: asset.place)
         return try type.decoded(from: data, type: contentType) as? Value
     }
 

@@ -32,9 +32,9 @@ struct FieldDecoding: Decoder {
         FieldSingleValueDecodingContainer(decoding: self)
     }
 
-    /// The decoder of the JSON that the field holds.
+    /// The decoder of the JSON that the field holds; bytes in a list are none.
     private func structure(_ expected: Any.Type) throws -> any Decoder {
-        guard let data = object as? Data else { throw mismatch(expected) }
+        guard index == nil, let data = object as? Data else { throw mismatch(expected) }
         return try record.decodeJSON(JSONStructure.self, data, field).decoder
     }
 
@@ -70,16 +70,38 @@ struct FieldDecoding: Decoder {
         {
             return value
         }
-        if let known = try known(type) { return known }
+        let kind = FieldKind.of(type)
+        // Within a wrapper a model is a record, as it is without.
+        if index == nil, record.graph != nil, kind == .model || kind == .modelList {
+            return try record.value(type, field)
+        }
+        if let known = try known(type, kind) { return known }
         if let value = try record.textOrBytes(object, field) as? Value { return value }
-        if let data = object as? Data, record.forms == .original || FieldKind.of(type) == .model {
+        if let data = object as? Data, record.forms == .original || kind == .model {
             return try json(type, data)
         }
         do {
             return try Value(from: self)
         } catch let error as DecodingError {
+            if let value = represented(type) { return value }
+            if Self.isNull(object), let value = null(type) { return value }
             throw placed(error)
         }
+    }
+
+    /// The value whose raw value an element of a list is, when its own `init(from:)` looks for
+    /// something else: a list holds raw values, whatever the type codes itself as.
+    private func represented<Value>(_ type: Value.Type) -> Value? {
+        guard index != nil, let type = type as? any RawRepresentable.Type else { return nil }
+        func value<Raw: RawRepresentable>(_ type: Raw.Type) -> Any? {
+            (object as? Raw.RawValue).flatMap { type.init(rawValue: $0) }
+        }
+        return value(type) as? Value
+    }
+
+    /// The value that a type makes of a null.
+    private func null<Value: Decodable>(_ type: Value.Type) -> Value? {
+        NullDecoding.value(type, path: codingPath, userInfo: userInfo)
     }
 
     /// An error of JSON within the field names the whole path.

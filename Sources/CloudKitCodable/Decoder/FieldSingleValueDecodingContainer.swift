@@ -6,7 +6,8 @@ struct FieldSingleValueDecodingContainer: SingleValueDecodingContainer {
 
     var codingPath: [any CodingKey] { decoding.codingPath }
 
-    func decodeNil() -> Bool { FieldDecoding.isNull(decoding.object) }
+    /// False: what spells null may be bytes, and is read as a null when nothing else fits.
+    func decodeNil() -> Bool { false }
 
     func decode(_ type: Bool.Type) throws -> Bool { try decoding.scalar(type) }
     func decode(_ type: String.Type) throws -> String { try decoding.scalar(type) }
@@ -22,6 +23,8 @@ struct FieldSingleValueDecodingContainer: SingleValueDecodingContainer {
     func decode(_ type: UInt16.Type) throws -> UInt16 { try decoding.scalar(type) }
     func decode(_ type: UInt32.Type) throws -> UInt32 { try decoding.scalar(type) }
     func decode(_ type: UInt64.Type) throws -> UInt64 { try decoding.scalar(type) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try decoding.scalar(type) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try decoding.scalar(type) }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try decoding.value(type)

@@ -7,6 +7,7 @@ extension RecordDecoding {
         guard let graph, let modelType = type as? any Decodable.Type else {
             throw missing(field)
         }
+        try noteChildren((type as? any CloudKitModel.Type)?.recordType, field)
         guard let target = try target(field, type) else {
             if let data = object(field) as? Data, let type = type as? any Decodable.Type,
                 let value = try decodeJSON(type, data, field) as? Value
@@ -77,6 +78,7 @@ extension RecordDecoding {
         {
             return value
         }
+        try noteChildren(list.modelType.recordType, field)
         do {
             let models = try list.models(
                 try targets(field, list.modelType),
@@ -105,6 +107,14 @@ extension RecordDecoding {
             return try targets(field, list.modelType).isEmpty ? nil : try models(type, field)
         default: return isNil(field) ? nil : try value(type, field)
         }
+    }
+
+    /// Notes whose the models are that refer to this record; two properties cannot share them.
+    private func noteChildren(_ type: CKRecord.RecordType?, _ field: RecordField) throws {
+        guard let type, case .children(let via, _, _)? = field.options?.relation,
+            let problem = childOwners.note(type, via, field.key.stringValue)
+        else { return }
+        throw corrupted(field, problem)
     }
 
     /// The children of this record under a property.

@@ -24,8 +24,12 @@ extension RecordDecoding {
         let name = key.stringValue
         note(name, Value.self, isOptional: true)
         if options == nil, let value = record.field(name, as: type) { return value }
-        let field = field(key)
-        return isNil(field) ? nil : try checkedScalar(type, field)
+        return try scalarIfPresent(type, field(key))
+    }
+
+    /// The scalar in a field; nil when there is none.
+    func scalarIfPresent<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value? {
+        isNilScalar(field) ? nil : try checkedScalar(type, field)
     }
 
     /// The scalar in a field, whatever form it has there.

@@ -1,4 +1,5 @@
 import CloudKit
+import CloudKitFiles
 import Foundation
 
 // Everything that is not a scalar, by type, in every form in which it was ever stored.
@@ -30,18 +31,49 @@ extension RecordDecoding {
         }
     }
 
-    private func valueIfPresent<Value: Decodable>(
+    /// The value in a field; nil when there is none.
+    func valueIfPresent<Value: Decodable>(
         _ type: Value.Type,
         _ field: RecordField
     ) throws -> Value? {
         if case .children? = field.options?.relation {
             return try childrenIfPresent(type, field)
         }
-        if isNil(field) { return nil }
+        if !hasValue(field) { return nil }
         if graph?.missing == .omit, FieldKind.of(type) == .model {
             return try modelIfPresent(type, field)
         }
+        // Bytes that spell null are a null, unless the type takes them as they are.
+        if Value.self != Data.self, FieldDecoding.isNull(object(field)), !isElsewhere(field) {
+            return try? value(type, field)
+        }
         return try value(type, field)
+    }
+
+    /// An optional that is asked for by its own type.
+    private func optional<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
+        guard let optional = type as? any OptionalValue.Type,
+            let wrapped = optional.wrappedType as? any Decodable.Type
+        else { throw mismatch(type, object(field), field) }
+        let value: Any? = try valueIfPresent(wrapped, field)
+        guard let result = optional.wrapping(value) as? Value else {
+            throw mismatch(type, object(field), field)
+        }
+        return result
+    }
+
+    /// The value of a type that takes nothing for a value, such as a wrapper around an optional.
+    ///
+    /// A field without a value is what `encodeNil()` leaves, so it is read as a null.
+    private func null<Value: Decodable>(_ type: Value.Type, _ field: RecordField) throws -> Value {
+        guard FieldKind.of(type) == .other,
+            let value = NullDecoding.value(
+                type,
+                path: codingPath + [field.key],
+                userInfo: userInfo
+            )
+        else { throw missing(field) }
+        return value
     }
 
     /// A date or data, which are in most records.
@@ -65,6 +97,8 @@ extension RecordDecoding {
         if Value.self == Data.self, field.name == _CKSystemFieldsKeyName {
             return unsafeBitCast(SystemFieldsArchive.data(of: record), to: Value.self)
         }
+        let kind = FieldKind.of(type)
+        if kind == .optional { return try optional(type, field) }
         if let options = field.options {
             switch options.storage {
             case .recordName: return try recordName(type, field)
@@ -76,14 +110,14 @@ extension RecordDecoding {
             }
         }
         if let value = try referred(type, field) { return value }
-        switch FieldKind.of(type) {
+        switch kind {
         case .model where graph != nil: return try model(type, field)
         case .modelList where graph != nil: return try models(type, field)
         case .nativeField: return try native(type, field)
         case .model, .modelList: try refuseReferences(type, field)
         default: break
         }
-        guard let object = object(field) else { throw missing(field) }
+        guard let object = object(field) else { return try null(type, field) }
         return try FieldDecoding(object: object, field: field, record: self).value(type)
     }
 
@@ -155,9 +189,20 @@ extension RecordDecoding {
         return try decodeJSON(type, data, field)
     }
 
+    /// The file of an asset, at a place where it stays for as long as the process runs.
+    func lastingFile(of asset: CKAsset) -> URL? {
+        #if canImport(Darwin)
+        // CloudKit removes its file with the asset; a record that was never saved has the app's own.
+        guard let file = asset.fileURL, record.recordChangeTag != nil else { return asset.fileURL }
+        return (try? PrivateFiles.shared.link(to: file)) ?? file
+        #else
+        asset.fileURL
+        #endif
+    }
+
     /// The bytes of an asset's file.
     func contents(of asset: CKAsset, _ field: RecordField) throws -> Data {
-        guard let file = asset.fileURL else {
+        guard let file = asset.place else {
             throw corrupted(field, "the asset was not downloaded; fetch the record with this key")
         }
         do {

@@ -29,6 +29,9 @@ final class RecordDecoding: Decoder {
     /// The types of keys that were asked for.
     private(set) var keySpaces: [KeySpace]?
 
+    /// Whose the models are that refer to this record.
+    var childOwners = ChildOwners()
+
     /// Made once for the record's values that are JSON.
     private(set) lazy var json = JSONDecoder.fields(sendableUserInfo)
 
@@ -160,11 +163,20 @@ final class RecordDecoding: Decoder {
     }
 
     /// Whether a property is nil in the record.
+    ///
+    /// Bytes that spell null may be what they are; only a field that is always JSON says null so.
     func isNil(_ field: RecordField) -> Bool {
         if !hasValue(field) { return true }
-        // A value that is not in its field is there; a field may hold a null.
-        return object(field).map { FieldDecoding.isNull($0) } ?? false
+        return field.options?.storage == .json && FieldDecoding.isNull(object(field))
     }
+
+    /// Whether a property that is no data is nil in the record.
+    func isNilScalar(_ field: RecordField) -> Bool {
+        !hasValue(field) || FieldDecoding.isNull(object(field)) && !isElsewhere(field)
+    }
+
+    /// Whether a property has a value that is not in its field: a name, a file, records.
+    func isElsewhere(_ field: RecordField) -> Bool { object(field) == nil && hasValue(field) }
 
     /// The keys of the fields that have a value.
     var allKeys: [String] {

@@ -56,6 +56,14 @@ extension RecordKeyedDecodingContainer {
         try decoding.scalarIfPresent(type, key)
     }
 
+    func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
+        try decoding.scalarIfPresent(type, decoding.field(key))
+    }
+
+    func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
+        try decoding.scalarIfPresent(type, decoding.field(key))
+    }
+
     func decodeIfPresent<Value: Decodable>(
         _ type: Value.Type,
         forKey key: Key

@@ -68,6 +68,14 @@ struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
         try decoding.scalar(type, key)
     }
 
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
+        try decoding.checkedScalar(type, decoding.field(key))
+    }
+
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+        try decoding.checkedScalar(type, decoding.field(key))
+    }
+
     // MARK: Values
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {

@@ -65,6 +65,14 @@ struct RecordSingleValueDecodingContainer: SingleValueDecodingContainer {
         try decoding.scalar(type, RecordEncoding.valueKey)
     }
 
+    func decode(_ type: Int128.Type) throws -> Int128 {
+        try decoding.checkedScalar(type, decoding.field(RecordEncoding.valueKey))
+    }
+
+    func decode(_ type: UInt128.Type) throws -> UInt128 {
+        try decoding.checkedScalar(type, decoding.field(RecordEncoding.valueKey))
+    }
+
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let field = decoding.field(RecordEncoding.valueKey)
         if decoding.hasValue(field) {

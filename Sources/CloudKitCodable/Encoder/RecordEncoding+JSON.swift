@@ -7,6 +7,7 @@ extension RecordEncoding {
 
     /// Stores a value as JSON bytes.
     func storeJSON<Value: Encodable>(of value: Value, _ field: RecordField) throws {
+        try checkModels(in: value, field)
         let data = try orderedBytes(of: value, field) ?? bytes(of: value, field)
         if baseline == .values, let type = Value.self as? any (Equatable & Decodable).Type,
             means(data, the: type, in: field)
@@ -18,6 +19,7 @@ extension RecordEncoding {
 
     /// Stores a gathered container as JSON bytes.
     func storeJSON(_ tree: FieldTree, _ field: RecordField) throws {
+        try checkModels(in: tree, field)
         try storeBytes(try bytes(of: tree, field), field)
     }
 
@@ -48,7 +50,9 @@ extension RecordEncoding {
     /// A value as JSON.
     func bytes(of value: some Encodable, _ field: RecordField) throws -> Data {
         do {
-            return try json.encode(value)
+            let data = try json.encode(value)
+            try checkNumbers(data, field)
+            return data
         } catch EncodingError.invalidValue(let value, let context) {
             throw EncodingError.invalidValue(
                 value,
@@ -60,6 +64,20 @@ extension RecordEncoding {
                 )
             )
         }
+    }
+
+    /// Foundation writes a decimal that is no number as one that no JSON has.
+    private func checkNumbers(_ data: Data, _ field: RecordField) throws {
+        guard data.range(of: Data("NaN".utf8)) != nil,
+            (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) == nil
+        else { return }
+        throw EncodingError.invalidValue(
+            "NaN",
+            .init(
+                codingPath: [],
+                debugDescription: "a decimal is not a number; make the property optional"
+            )
+        )
     }
 
     /// Whether new bytes mean what the bytes in the record mean: dictionaries and sets are written

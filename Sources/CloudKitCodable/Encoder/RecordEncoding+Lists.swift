@@ -24,6 +24,7 @@ extension RecordEncoding {
         {
             try storeObject(NSArray(array: objects), field)
         } else {
+            try checkModels(in: value, field)
             let inner = Data(sorted.map(\.bytes).joined(separator: Data(",".utf8)))
             try storeBytes(Data("[".utf8) + inner + Data("]".utf8), field)
         }
@@ -51,15 +52,16 @@ extension RecordEncoding {
     private func object(_ element: any Encodable, _ field: RecordField) throws -> Any? {
         switch element {
         case let string as String: return string
-        case let date as Date: return date
+        case let date as Date: return try finite(date, field.key)
         case let data as Data: return data
         case let bool as Bool: return bool ? Int64(1) : Int64(0)
         case let integer as any FixedWidthInteger: return try signed(integer, field.key)
-        case let double as Double: return double
-        case let float as Float: return Double(float)
-        case let url as URL: return url.isFileURL ? CKAsset(fileURL: url) : url.absoluteString
+        case let double as Double: return try finite(double, field.key)
+        case let float as Float: return try finite(Double(float), field.key)
+        case let url as URL:
+            return url.isFileURL ? try asset(of: url, field) : url.absoluteString
         case let identifier as UUID: return identifier.uuidString
-        case let decimal as Decimal: return decimal.text
+        case let decimal as Decimal: return try finite(decimal, field.key).text
         case let native as any NativeField: return native.object
         case let reference as any ReferenceField: return try target(of: reference, field)
         case let asset as any CloudKitAssetValue: return try file(of: asset, field)
@@ -74,6 +76,10 @@ extension RecordEncoding {
             if let scalar { object = try self.object(scalar, field) }
         }
         try element.encode(to: probe)
-        return probe.isStructure ? nil : object
+        guard probe.isStructure else { return object }
+        // By its type the list is one of raw values, full as it is empty.
+        guard let raw = element as? any RawRepresentable, let value = raw.rawValue as? any Encodable
+        else { return nil }
+        return try self.object(value, field)
     }
 }

@@ -37,6 +37,9 @@ extension RecordEncoding {
             return try storeInside(value, field)
         }
         noteList(of: type(of: list).modelType, field)
+        if case .children(let via, _, _)? = field.options?.relation {
+            try noteChildren(type(of: list).modelType, via, field.key)
+        }
         try storeNodes(list.nodes, field)
     }
 
@@ -63,7 +66,8 @@ extension RecordEncoding {
     }
 
     private func storeNode(_ node: GraphNode, _ field: RecordField) throws {
-        if case .children? = field.options?.relation {
+        if case .children(let via, _, _)? = field.options?.relation {
+            try noteChildren(type(of: node.value), via, field.key)
             return addChild(node, field, position: nil, at: location.appending(field.key))
         }
         let place = location.appending(field.key)

@@ -14,6 +14,7 @@ extension RecordEncoding {
                 "CloudKit does not encrypt \(CodingProblem.typeName(of: object)) fields"
             )
         }
+        if let problem = Self.problem(object) { throw error(object, field.key, problem) }
         let store = store(field)
         if baseline == .values, let old = store.object(forKey: field.name), isEqual(old, object) {
             return
@@ -36,7 +37,7 @@ extension RecordEncoding {
 
     private func hasSameFile(_ old: CKAsset, _ new: CKAsset) -> Bool {
         if old === new { return true }
-        guard let old = old.fileURL, let new = new.fileURL else { return false }
+        guard let old = old.place, let new = new.place else { return false }
         return old == new
             || FileManager.default.contentsEqual(atPath: old.path, andPath: new.path)
     }
@@ -44,7 +45,7 @@ extension RecordEncoding {
     /// Stores an address as text, a file as an asset.
     func store(_ url: URL, _ field: RecordField) throws {
         if url.isFileURL {
-            try storeObject(CKAsset(fileURL: url), field)
+            try storeObject(try asset(of: url, field), field)
         } else {
             try store(url.absoluteString, field)
         }

@@ -11,7 +11,9 @@ extension RecordEncoding {
     ) throws {
         if isPlain {
             let name = key.stringValue
-            try check(name, key)
+            if let problem = FieldName.problem(name, strict: forms == .native) {
+                throw error(name, key, problem)
+            }
             record[name] = value
         } else {
             try store(value, field(key))
@@ -46,13 +48,17 @@ extension RecordEncoding {
         if let problem = FieldName.problem(name, strict: forms == .native) {
             throw error(name, key, problem)
         }
+        if owners != nil { try note(name, key) }
     }
 
     /// Clears a field, where there is something to clear.
     func clear(_ field: RecordField) throws {
-        guard baseline != .none else { return }
         switch field.options?.storage {
         case .recordName?, .ignored?: return
+        default: if owners != nil { try note(field.name, field.key) }
+        }
+        guard baseline != .none else { return }
+        switch field.options?.storage {
         case .encrypted?:
             try check(field.name, field.key)
             record.encryptedValues.clear(field.name, unlessAbsent: baseline == .values)
@@ -67,10 +73,19 @@ extension RecordEncoding {
     }
 
     /// Clears the field of a key, where there is something to clear.
-    func clear(_ key: some CodingKey) throws {
-        guard baseline != .none else { return }
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - type: The type that the property has when it is not nil; nil where it is a scalar's.
+    /// - Throws: `EncodingError.invalidValue` when the field cannot be the property's.
+    func clear(_ key: some CodingKey, of type: Any.Type? = nil) throws {
+        guard baseline != .none || owners != nil || options != nil else { return }
         if key.stringValue == _CKSystemFieldsKeyName { return }
-        if let relation = options?[key.stringValue]?.relation, case .children = relation { return }
+        if let type, owners != nil { owners?.types[field(key).name] = type }
+        if case .children(let via, _, _)? = options?[key.stringValue]?.relation {
+            if let type { try noteChildren(type, via, key) }
+            return
+        }
         try clear(field(key))
     }
 

@@ -7,7 +7,7 @@ extension RecordEncoding {
     /// Stores a value under a key.
     func store<Value: Encodable>(_ value: Value, forKey key: some CodingKey) throws {
         if Value.self == Date.self {
-            try store(unsafeBitCast(value, to: Date.self), forKey: key)
+            try store(try finite(unsafeBitCast(value, to: Date.self), key), forKey: key)
         } else if Value.self == Data.self {
             try store(unsafeBitCast(value, to: Data.self), key)
         } else {
@@ -28,6 +28,13 @@ extension RecordEncoding {
     /// Stores a value in a field.
     func store<Value: Encodable>(_ value: Value, _ field: RecordField) throws {
         if let options = field.options {
+            switch options.storage {
+            case .json, .asset:
+                if let optional = value as? any OptionalValue, optional.wrapped == nil {
+                    return try clear(field)
+                }
+            default: break
+            }
             switch options.storage {
             case .json: return try storeJSON(of: value, field)
             case .asset(let size): return try storeAsset(of: value, above: size, field)
@@ -64,9 +71,9 @@ extension RecordEncoding {
         } else if Value.self == Bool.self {
             try store(unsafeBitCast(value, to: Bool.self), field)
         } else if Value.self == Double.self {
-            try store(unsafeBitCast(value, to: Double.self), field)
+            try store(try finite(unsafeBitCast(value, to: Double.self), field.key), field)
         } else if Value.self == Date.self {
-            try store(unsafeBitCast(value, to: Date.self), field)
+            try store(try finite(unsafeBitCast(value, to: Date.self), field.key), field)
         } else if Value.self == Data.self {
             try store(unsafeBitCast(value, to: Data.self), field)
         } else if Value.self == [String].self {
@@ -74,19 +81,23 @@ extension RecordEncoding {
         } else if Value.self == [Int].self {
             try store(unsafeBitCast(value, to: [Int].self), field)
         } else if Value.self == [Double].self {
-            try store(unsafeBitCast(value, to: [Double].self), field)
+            let list = unsafeBitCast(value, to: [Double].self)
+            try store(try list.map { try finite($0, field.key) }, field)
         } else if Value.self == [Date].self {
-            try store(unsafeBitCast(value, to: [Date].self), field)
+            let list = unsafeBitCast(value, to: [Date].self)
+            try store(try list.map { try finite($0, field.key) }, field)
         } else if Value.self == URL.self {
             try store(unsafeBitCast(value, to: URL.self), field)
         } else if forms == .native, Value.self == UUID.self {
             try store(unsafeBitCast(value, to: UUID.self).uuidString, field)
         } else if forms == .native, Value.self == Decimal.self {
-            try store(unsafeBitCast(value, to: Decimal.self).text, field)
+            let decimal = try finite(unsafeBitCast(value, to: Decimal.self), field.key)
+            try store(decimal.text, field)
         } else if let integer = value as? any FixedWidthInteger {
             try store(try signed(integer, field.key), field)
         } else if Value.self == Float.self {
-            try store(Double(unsafeBitCast(value, to: Float.self)), field)
+            let float = unsafeBitCast(value, to: Float.self)
+            try store(try finite(Double(float), field.key), field)
         } else {
             return false
         }
@@ -109,7 +120,7 @@ extension RecordEncoding {
         if let wrapped = (value as? any OptionalValue)?.wrapped {
             try store(wrapped, field)
         } else {
-            try clear(field)
+            try clear(field.key, of: (type(of: value) as? any OptionalValue.Type)?.wrappedType)
         }
     }
 
@@ -125,7 +136,9 @@ extension RecordEncoding {
     private func storeOther(_ value: some Encodable, _ field: RecordField) throws {
         guard forms == .native else { return try storeJSON(of: value, field) }
         let probe = FieldProbe(path: codingPath + [field.key], userInfo: userInfo) { scalar in
-            if let scalar { try self.store(scalar, field) } else { try self.clear(field) }
+            guard let scalar else { return try self.clear(field) }
+            try self.check(value, isReadAs: scalar, field)
+            try self.store(scalar, field)
         }
         try value.encode(to: probe)
         if probe.isStructure { try storeJSON(of: value, field) }

@@ -45,6 +45,8 @@ final class RecordEncoding: Encoder {
         var children: Set<String> = []
         /// The types of the keys that the value wrote with.
         var keySpaces: [KeySpace] = []
+        /// Whose the models are that refer to this record.
+        var childOwners = ChildOwners()
     }
 
     private var madeExtras: Extras?
@@ -54,6 +56,9 @@ final class RecordEncoding: Encoder {
 
     /// The model whose record this is, if it is one's.
     var model: (any CloudKitModel.Type)?
+
+    /// Which properties wrote which fields, where two may write one; nil where that cannot be.
+    let owners: FieldOwners?
 
     private var extras: Extras {
         if let madeExtras { return madeExtras }
@@ -68,6 +73,12 @@ final class RecordEncoding: Encoder {
         let assets = AssetFolder(isRemovedWithObject: false)
         extras.assets = assets
         return assets
+    }
+
+    /// Whose the models are that refer to this record.
+    var childOwners: ChildOwners {
+        get { extras.childOwners }
+        set { extras.childOwners = newValue }
     }
 
     /// Made once for the record's values that become JSON.
@@ -85,7 +96,8 @@ final class RecordEncoding: Encoder {
         userInfo: [CodingUserInfoKey: any Sendable] = [:],
         options: [String: CloudKitField] = [:],
         graph: GraphEncoding? = nil,
-        location: CodingLocation = .root
+        location: CodingLocation = .root,
+        owners: FieldOwners? = nil
     ) {
         self.record = record
         self.baseline = baseline
@@ -94,7 +106,11 @@ final class RecordEncoding: Encoder {
         self.options = options.isEmpty ? nil : options
         self.graph = graph
         self.location = location
-        isPlain = baseline != .values && options.isEmpty && graph?.dialect == nil
+        let owners =
+            owners ?? (options.values.contains(where: \.isRenamed) ? FieldOwners() : nil)
+        self.owners = owners
+        isPlain =
+            baseline != .values && options.isEmpty && owners == nil && graph?.dialect == nil
     }
 
     /// The keys that led from the root of the graph to this record.
@@ -205,7 +221,7 @@ final class RecordEncoding: Encoder {
     /// An error about a value at a key.
     func error(_ value: Any, _ key: (any CodingKey)?, _ problem: String) -> any Error {
         EncodingError.invalidValue(
-            value,
+            CodingProblem.printable(value),
             .init(
                 codingPath: codingPath + (key.map { [$0] } ?? []),
                 debugDescription: "\(CodingProblem.place(record)): \(problem)"

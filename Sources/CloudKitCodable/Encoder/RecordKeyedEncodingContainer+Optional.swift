@@ -56,7 +56,19 @@ extension RecordKeyedEncodingContainer {
         if let value { try encode(value, forKey: key) } else { try encoding.clear(key) }
     }
 
-    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+    func encodeIfPresent(_ value: Int128?, forKey key: Key) throws {
         if let value { try encode(value, forKey: key) } else { try encoding.clear(key) }
+    }
+
+    func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encoding.clear(key) }
+    }
+
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        if let value {
+            try encode(value, forKey: key)
+        } else {
+            try encoding.clear(key, of: Value.self)
+        }
     }
 }

@@ -11,12 +11,15 @@ struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
     func encodeNil(forKey key: Key) throws { try encoding.clear(key) }
     func encode(_ value: Bool, forKey key: Key) throws { try encoding.store(value, forKey: key) }
     func encode(_ value: String, forKey key: Key) throws { try encoding.store(value, forKey: key) }
-    func encode(_ value: Double, forKey key: Key) throws { try encoding.store(value, forKey: key) }
     func encode(_ value: Int, forKey key: Key) throws { try encoding.store(value, forKey: key) }
     func encode(_ value: Int64, forKey key: Key) throws { try encoding.store(value, forKey: key) }
 
+    func encode(_ value: Double, forKey key: Key) throws {
+        try encoding.store(try encoding.finite(value, key), forKey: key)
+    }
+
     func encode(_ value: Float, forKey key: Key) throws {
-        try encoding.store(Double(value), forKey: key)
+        try encoding.store(try encoding.finite(Double(value), key), forKey: key)
     }
 
     func encode(_ value: Int8, forKey key: Key) throws {
@@ -48,6 +51,14 @@ struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
     }
 
     func encode(_ value: UInt64, forKey key: Key) throws {
+        try encoding.store(try encoding.signed(value, key), forKey: key)
+    }
+
+    func encode(_ value: Int128, forKey key: Key) throws {
+        try encoding.store(try encoding.signed(value, key), forKey: key)
+    }
+
+    func encode(_ value: UInt128, forKey key: Key) throws {
         try encoding.store(try encoding.signed(value, key), forKey: key)
     }
 

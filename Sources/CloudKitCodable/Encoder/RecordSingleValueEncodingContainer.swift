@@ -12,8 +12,11 @@ struct RecordSingleValueEncodingContainer: SingleValueEncodingContainer {
     func encodeNil() throws { try encoding.clear(field) }
     func encode(_ value: Bool) throws { try encoding.store(value, field) }
     func encode(_ value: String) throws { try encoding.store(value, field) }
-    func encode(_ value: Double) throws { try encoding.store(value, field) }
-    func encode(_ value: Float) throws { try encoding.store(Double(value), field) }
+    func encode(_ value: Double) throws {
+        try encoding.store(try encoding.finite(value, field.key), field)
+    }
+
+    func encode(_ value: Float) throws { try encode(Double(value)) }
     func encode(_ value: Int) throws { try encoding.store(value, field) }
     func encode(_ value: Int64) throws { try encoding.store(value, field) }
     func encode(_ value: Int8) throws { try encoding.store(Int64(value), field) }
@@ -28,6 +31,14 @@ struct RecordSingleValueEncodingContainer: SingleValueEncodingContainer {
     }
 
     func encode(_ value: UInt64) throws {
+        try encoding.store(try encoding.signed(value, field.key), field)
+    }
+
+    func encode(_ value: Int128) throws {
+        try encoding.store(try encoding.signed(value, field.key), field)
+    }
+
+    func encode(_ value: UInt128) throws {
         try encoding.store(try encoding.signed(value, field.key), field)
     }
 

@@ -19,6 +19,18 @@ enum CodingProblem {
         }
     }
 
+    /// A value as an error carries it: itself where it can be printed whatever it is, else its type.
+    ///
+    /// A date that is no number ends the process when it is printed, wherever it is in the value.
+    static func printable(_ value: Any) -> Any {
+        switch value {
+        case is String, is Bool, is Double, is Float, is URL, is UUID, is any FixedWidthInteger:
+            value
+        case let date as Date where date.timeIntervalSinceReferenceDate.isFinite: date
+        default: "a \(type(of: value))"
+        }
+    }
+
     private static func isFloating(_ number: NSNumber) -> Bool {
         let type = UInt8(bitPattern: number.objCType.pointee)
         return type == UInt8(ascii: "d") || type == UInt8(ascii: "f")

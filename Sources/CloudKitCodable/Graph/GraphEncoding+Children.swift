@@ -35,9 +35,11 @@ extension GraphEncoding {
     }
 
     func encode(_ child: Child) throws {
-        let recordID = try encode(child.node, at: child.location)
+        let owners = ownFields.owners(for: child)
+        let recordID = try encode(child.node, at: child.location, owners: owners)
         guard let record = entries[recordID]?.record else { return }
         if case .children(let field, let action, let isHierarchy) = child.relation {
+            try ownFields.check(child, field, record, owners)
             if let owner = entries[recordID]?.owners[field] {
                 throw secondPlace(of: record, owner, child)
             }

@@ -35,6 +35,9 @@ final class GraphEncoding {
     /// The models that were met again under a name.
     var repetitions = Repetitions()
 
+    /// What children have themselves in the fields that refer to their owners.
+    var ownFields = ChildFields()
+
     /// The records, targets before sources.
     private(set) var records: [CKRecord] = []
 
@@ -96,7 +99,11 @@ final class GraphEncoding {
     }
 
     /// Encodes a node, unless it was met before.
-    func encode(_ node: GraphNode, at location: CodingLocation) throws -> CKRecord.ID {
+    func encode(
+        _ node: GraphNode,
+        at location: CodingLocation,
+        owners: FieldOwners? = nil
+    ) throws -> CKRecord.ID {
         let recordID = try Self.identity(of: node, in: zoneID, at: location)
         if let entry = entries[recordID] {
             try check(node, is: entry, location)
@@ -126,7 +133,8 @@ final class GraphEncoding {
             userInfo: userInfo,
             options: node.fields,
             graph: self,
-            location: location
+            location: location,
+            owners: owners ?? (TypeTraits.of(type(of: node.value)).isClass ? FieldOwners() : nil)
         )
         try encode(node, encoding)
         records.append(record)

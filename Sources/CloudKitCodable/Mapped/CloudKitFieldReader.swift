@@ -99,6 +99,37 @@ public struct CloudKitFieldReader {
         try decode(type, forKey: key)
     }
 
+    /// Reads a plain value; nil when there is none, so that the declaration's value stays.
+    @inlinable
+    public mutating func readIfPresent<Value: CloudKitPlainValue>(
+        _ type: Value.Type,
+        _ name: String,
+        _ key: some CodingKey
+    ) throws -> Value? {
+        if let value = record.field(name, as: type) { return value }
+        return try plainIfPresent(type, key)
+    }
+
+    /// Reads a value of any type; nil when there is none, so that the declaration's value stays.
+    @inlinable
+    public mutating func readIfPresent<Value: Decodable>(
+        _ type: Value.Type,
+        _ name: String,
+        _ key: some CodingKey
+    ) throws -> Value? {
+        try decodeIfPresent(type, forKey: key)
+    }
+
+    /// Reads an optional, of which nil is a value like others.
+    @inlinable
+    public mutating func readIfPresent<Value: Decodable>(
+        _ type: Value?.Type,
+        _ name: String,
+        _ key: some CodingKey
+    ) throws -> Value?? {
+        .some(try decode(type, forKey: key))
+    }
+
     @usableFromInline
     mutating func plain<Value: CloudKitPlainValue>(
         _ type: Value.Type,
@@ -139,6 +170,30 @@ public struct CloudKitFieldReader {
         forKey key: some CodingKey
     ) throws -> CloudKitValue<Value?> {
         try container(key).decodeIfPresent(type, as: key) ?? CloudKitValue(wrappedValue: nil)
+    }
+
+    /// Reads a value as ``CloudKitModel/fields`` says for its key; nil when there is none, so that
+    /// the declaration's value stays.
+    public mutating func decodeIfPresent<Value: Decodable>(
+        _ type: Value.Type,
+        forKey key: some CodingKey
+    ) throws -> Value? {
+        let decoding = resolved()
+        // No children are a value of a list of children.
+        if decoding.graph != nil, FieldKind.of(type) == .modelList,
+            case .children? = decoding.options?[key.stringValue]?.relation
+        {
+            return try decode(type, forKey: key)
+        }
+        return try container(key).decodeIfPresent(type, as: key)
+    }
+
+    /// Reads an optional, of which nil is a value like others.
+    public mutating func decodeIfPresent<Value: Decodable>(
+        _ type: Value?.Type,
+        forKey key: some CodingKey
+    ) throws -> Value?? {
+        .some(try decode(type, forKey: key))
     }
 
     private mutating func container<Key: CodingKey>(

@@ -35,6 +35,16 @@ public struct CloudKitFieldWriter {
         isNew = baseline == .none
     }
 
+    /// Makes the writer of a new record.
+    @usableFromInline
+    init(
+        new record: CKRecord,
+        _ model: any CloudKitModel.Type,
+        _ encoder: CloudKitRecordEncoder
+    ) {
+        self.init(record, .none, model, encoder)
+    }
+
     /// Makes the writer of an encoding that has begun.
     init(_ encoding: RecordEncoding, _ model: any CloudKitModel.Type) {
         record = encoding.record
@@ -62,6 +72,7 @@ public struct CloudKitFieldWriter {
     }
 
     /// Stores what had to wait until all was written.
+    @usableFromInline
     func finish() throws -> CKRecord {
         try encoding?.finish() ?? record
     }
@@ -75,7 +86,7 @@ public struct CloudKitFieldWriter {
         _ name: String,
         _ key: some CodingKey
     ) throws {
-        if isAssigning {
+        if isAssigning, value._isStorable {
             record[name] = value
         } else {
             try store(value, key)
@@ -121,6 +132,8 @@ public struct CloudKitFieldWriter {
         _ value: Value,
         _ key: some CodingKey
     ) throws {
+        // What cannot be stored is told there.
+        guard value._isStorable else { return try encode(value, forKey: key) }
         let encoding = resolved()
         try encoding.store(value, encoding.field(key))
     }
@@ -145,7 +158,11 @@ public struct CloudKitFieldWriter {
         _ value: Value?,
         forKey key: some CodingKey
     ) throws {
-        if let value { try encode(value, forKey: key) } else { try clear(key) }
+        if let value {
+            try encode(value, forKey: key)
+        } else {
+            try resolved().clear(key, of: Value.self)
+        }
     }
 
     // MARK: The record's name

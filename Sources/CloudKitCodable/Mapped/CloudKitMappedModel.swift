@@ -23,6 +23,10 @@ public protocol CloudKitMappedModel: CloudKitModel {
     /// ``CloudKitRecordRepresentable`` it is true by itself.
     static var _isRepresentable: Bool { get }
 
+    /// Whether coders use `encode(to:)` and `init(from:)`, because the declaration has them. Do not
+    /// write it: the macro does.
+    static var _isCodedByHand: Bool { get }
+
     /// The coding key of a stored property; nil for what is no field of its own.
     static func codingKey(of property: AnyKeyPath) -> (any CodingKey)?
 
@@ -42,17 +46,32 @@ public protocol CloudKitMappedModel: CloudKitModel {
 }
 
 extension CloudKitMappedModel {
+    /// False.
+    @inlinable
+    public static var _isSimple: Bool { false }
+
     /// The type itself.
+    @inlinable
     public static var mappedType: any CloudKitMappedModel.Type { Self.self }
 
     /// Lists nothing: a mapping without a list needs a sample for its schema.
     public static func listProperties(in list: inout CloudKitPropertyList) {}
 
     /// False.
+    @inlinable
     public static var _isRepresentable: Bool { false }
+
+    /// False.
+    @inlinable
+    public static var _isCodedByHand: Bool { false }
 }
 
 extension CloudKitMappedModel where Self: CloudKitRecordRepresentable {
+    /// False.
+    @inlinable
+    public static var _isSimple: Bool { false }
+
     /// True.
+    @inlinable
     public static var _isRepresentable: Bool { true }
 }

@@ -9,7 +9,9 @@ extension CloudKitRecordDecoder {
         _ type: T.Type,
         from record: CKRecord
     ) throws -> T {
-        guard type.mappedType == type else { return try decode(anyModel: type, from: record) }
+        guard type.mappedType == type, !type._isCodedByHand else {
+            return try decode(anyModel: type, from: record)
+        }
         var fields = CloudKitFieldReader(record, type, self)
         return try T(fields: &fields)
     }

@@ -1,20 +1,61 @@
 public import CloudKit
 
+// Which way a value goes is known when the caller is compiled: to look a type's protocols up for
+// every value would cost as much as storing a field.
 extension CloudKitRecordEncoder {
     /// Makes the record of a value whose mapping is written out.
     ///
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
+    @inlinable
     public func encode<Model: CloudKitMappedModel>(_ value: Model) throws -> CKRecord {
         // A subclass without a mapping of its own has its superclass's; a value that says itself
-        // which record it is may bring that record's system fields. To look the conformance up
-        // for every value would cost as much as storing a field.
-        guard type(of: value) == Model.mappedType, !Model._isRepresentable else {
-            let value: any Encodable = value
-            return try encode(value)
-        }
-        let record = try record(type: Model.recordType, name: value.recordName, of: value)
-        var fields = CloudKitFieldWriter(record, .none, Model.self, self)
+        // which record it is may bring that record's system fields.
+        guard !Model._isRepresentable, !Model._isCodedByHand, type(of: value) == Model.mappedType
+        else { return try encode(any: value) }
+        let record = try newRecord(Model.recordType, value.recordName, Model.self)
+        var fields = CloudKitFieldWriter(new: record, Model.self, self)
         try value.writeFields(to: &fields)
         return try fields.finish()
+    }
+
+    /// Makes the record of a model.
+    ///
+    /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
+    @inlinable
+    public func encode<Model: CloudKitModel>(_ value: Model) throws -> CKRecord {
+        guard Model._isSimple, type(of: value) == Model.self else { return try encode(any: value) }
+        let record = try newRecord(Model.recordType, value.recordName, Model.self)
+        return try encode(simple: value, record, isClass: Model.self is AnyClass)
+    }
+
+    /// Makes the record of a value by what its type turns out to be.
+    @usableFromInline
+    func encode(any value: any Encodable) throws -> CKRecord { try encode(value) }
+
+    @usableFromInline
+    func newRecord(_ type: String, _ name: String, _ model: Any.Type) throws -> CKRecord {
+        guard !type.isEmpty, !name.isEmpty else {
+            throw Self.nameless(model)
+        }
+        let recordID = CKRecord.ID(recordName: name, zoneID: zoneID ?? .default)
+        return CKRecord(recordType: type, recordID: recordID)
+    }
+
+    @usableFromInline
+    func encode<Model: CloudKitModel>(
+        simple value: Model,
+        _ record: CKRecord,
+        isClass: Bool
+    ) throws -> CKRecord {
+        let encoding = RecordEncoding(
+            record: record,
+            baseline: .none,
+            forms: forms,
+            userInfo: userInfo,
+            options: Model.fields.byKey,
+            owners: isClass ? FieldOwners() : nil
+        )
+        try value.encode(to: encoding)
+        return try encoding.finish()
     }
 }

@@ -17,6 +17,9 @@
 /// types that it cannot store are errors at the declaration. What the type declares itself, such as
 /// `recordName`, `fields` or `CodingKeys`, is left to it.
 ///
+/// A property with a value in its declaration keeps it when a record has no such field, unless it is
+/// an optional. A declaration with an `init(from:)` or an `encode(to:)` is coded by these.
+///
 /// A class that is not final declares `Codable` itself, because its subclasses need the initializer.
 ///
 /// - Parameter recordType: The record type; the name of the Swift type unless given.
@@ -32,6 +35,7 @@
     named(fields),
     named(recordName),
     named(mappedType),
+    named(_isCodedByHand),
     named(codingKey(of:)),
     named(listProperties(in:)),
     named(init(fields:)),

@@ -33,6 +33,12 @@ public struct CloudKitField: Sendable, Equatable {
         static func == (left: Self, right: Self) -> Bool { left.type == right.type }
     }
 
+    /// Whether the field has another name than its key, so that two keys may mean one field.
+    var isRenamed: Bool {
+        if case .asset(let size) = storage, size >= 0 { return true }
+        return name != nil
+    }
+
     /// Encrypted before it leaves the device, in the record's `encryptedValues`.
     ///
     /// Encrypted fields cannot be queried, and references cannot be encrypted.

@@ -27,6 +27,22 @@ public protocol CloudKitModel: Codable {
 
     /// What is special about properties, by coding key; nothing unless stated.
     static var fields: CloudKitFields { get }
+
+    /// Whether values are coded by `encode(to:)` alone, and their records are new ones. Do not write
+    /// it: it follows from the protocols of the type, when the program is compiled.
+    static var _isSimple: Bool { get }
+}
+
+extension CloudKitModel {
+    /// True.
+    @inlinable
+    public static var _isSimple: Bool { true }
+}
+
+extension CloudKitModel where Self: CloudKitRecordRepresentable {
+    /// False.
+    @inlinable
+    public static var _isSimple: Bool { false }
 }
 
 extension CloudKitModel {

@@ -44,6 +44,17 @@ extension Set: EncodableSet where Element: Encodable {
     var elements: [any Encodable] { Array(self) }
 }
 
+/// A dictionary, whatever its types.
+protocol DecodableDictionary {
+    static var keyType: Any.Type { get }
+    static var valueType: Any.Type { get }
+}
+
+extension Dictionary: DecodableDictionary {
+    static var keyType: Any.Type { Key.self }
+    static var valueType: Any.Type { Value.self }
+}
+
 /// A dictionary that can be encoded, whatever its types.
 protocol EncodableDictionary {
     /// The entries, if they are encoded as a list because the keys are no keys of JSON.

@@ -52,6 +52,7 @@ enum ListElement: String {
         if type == UUID.self || type == URL.self || type == Decimal.self {
             self = .string
         } else if let rawValue = type as? any RawRepresentable.Type {
+            // Whatever the type codes itself as: an empty list has no element to ask.
             self.init(scalar: rawValue.rawValueType)
         } else {
             return nil
@@ -64,13 +65,15 @@ extension RawRepresentable {
     static var rawValueType: Any.Type { RawValue.self }
 }
 
-/// An optional that can be encoded, whatever its type.
+/// An optional, whatever its type.
 protocol OptionalValue {
     static var wrappedType: Any.Type { get }
+    static func wrapping(_ value: Any?) -> Self
     var wrapped: (any Encodable)? { get }
 }
 
-extension Optional: OptionalValue where Wrapped: Encodable {
+extension Optional: OptionalValue {
     static var wrappedType: Any.Type { Wrapped.self }
-    var wrapped: (any Encodable)? { self }
+    static func wrapping(_ value: Any?) -> Self { value.flatMap { $0 as? Wrapped } }
+    var wrapped: (any Encodable)? { flatMap { $0 as? any Encodable } }
 }

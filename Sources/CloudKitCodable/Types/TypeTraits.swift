@@ -14,6 +14,9 @@ struct TypeTraits: @unchecked Sendable {
     /// Whether its values say themselves which record they are.
     let isRepresentable: Bool
 
+    /// Whether it is a class, which may share a record with its superclass.
+    let isClass: Bool
+
     /// The type as a model's; nil when it is none.
     let model: (any CloudKitModel.Type)?
 
@@ -22,6 +25,22 @@ struct TypeTraits: @unchecked Sendable {
 
     /// What is known of the type's properties.
     let memory = PropertyMemory()
+
+    /// The model that an optional, a list or a dictionary of the type holds, or that it is itself;
+    /// nil when its name shows none.
+    let heldModel: (any CloudKitModel.Type)?
+
+    /// The model within a type, as far as types that hold others show it.
+    private static func heldModel(_ type: Any.Type) -> (any CloudKitModel.Type)? {
+        if let model = type as? any CloudKitModel.Type { return model }
+        if let optional = type as? any OptionalValue.Type { return heldModel(optional.wrappedType) }
+        if let list = type as? any DecodableList.Type { return heldModel(list.elementType) }
+        if let set = type as? any DecodableSet.Type { return heldModel(set.elementType) }
+        if let table = type as? any DecodableDictionary.Type {
+            return heldModel(table.valueType) ?? heldModel(table.keyType)
+        }
+        return nil
+    }
 
     private static let known = Mutex<[ObjectIdentifier: TypeTraits]>([:])
 
@@ -33,10 +52,12 @@ struct TypeTraits: @unchecked Sendable {
             kind: FieldKind.classify(type),
             name: String(describing: type),
             isRepresentable: type is any CloudKitRecordRepresentable.Type,
+            isClass: type is AnyClass,
             model: type as? any CloudKitModel.Type,
             mapped: (type as? any CloudKitMappedModel.Type).flatMap {
-                $0.mappedType == type ? $0 : nil
-            }
+                $0.mappedType == type && !$0._isCodedByHand ? $0 : nil
+            },
+            heldModel: heldModel(type)
         )
         return known.withLock { known in
             // There is one memory for each type, however many ask for the first time at once.

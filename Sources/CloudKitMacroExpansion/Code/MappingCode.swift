@@ -27,8 +27,8 @@ struct MappingCode {
     func `extension`(of type: String, isConforming: Bool) throws -> ExtensionDeclSyntax {
         let conformance = isConforming ? ": CloudKitCodable.CloudKitMappedModel" : ""
         let members = [
-            recordType, fields, recordName, mappedType(type), keys(of: type), codingKey(type),
-            list, record.kind.isClass ? nil : initializerText, writing,
+            recordType, fields, recordName, mappedType(type), coding, keys(of: type),
+            codingKey(type), list, record.kind.isClass ? nil : initializerText, writing,
         ]
         return try ExtensionDeclSyntax(
             """
@@ -74,6 +74,12 @@ struct MappingCode {
             \(type).self
             }
             """
+    }
+
+    /// Coders use what the declaration has itself.
+    private var coding: String? {
+        guard record.isCodedByHand else { return nil }
+        return "\(access)static var _isCodedByHand: Bool { true }"
     }
 
     private func keys(of type: String) -> String? {
@@ -131,7 +137,15 @@ struct MappingCode {
                 } else {
                     "decode(\(property.type).self, forKey: \(key))"
                 }
-            return "self.\(property.storage) = try fields.\(call)"
+            guard property.hasDefault, !property.isRecordName else {
+                return "self.\(property.storage) = try fields.\(call)"
+            }
+            // A record of an older version has no such field: the declaration's value stays.
+            return """
+                if let value = try fields.\(call.replacing("(", with: "IfPresent(", maxReplacements: 1)) {
+                self.\(property.storage) = value
+                }
+                """
         }
         return """
             \(access)\(required)init(fields: inout CloudKitCodable.CloudKitFieldReader) throws {

@@ -30,6 +30,9 @@ struct RecordDeclaration {
     /// Which of the names that the mapping would add the declaration has itself.
     let declared: Set<String>
 
+    /// Whether the declaration has `init(from:)` or `encode(to:)`, which coders are to use.
+    let isCodedByHand: Bool
+
     /// Reads a declaration; nil when the macro cannot stand there.
     init?(
         _ declaration: some DeclGroupSyntax,
@@ -58,12 +61,14 @@ struct RecordDeclaration {
         inherited =
             declaration.inheritanceClause?.inheritedTypes.map(\.type.trimmedDescription) ?? []
         declared = Self.names(in: declaration)
+        isCodedByHand = declaration.memberBlock.members.contains { $0.decl.isCoding }
         recordType = Self.recordType(node, name, kind, declared, &problems)
         let keys = DeclaredKeys(declaration, &problems)
         properties = Self.properties(declaration, keys, declared, &problems)
         checkGenerics(declaration, context, &problems)
         if kind == .openClass { checkCodable(declaration, &problems) }
         checkNames(&problems)
+        checkRecordName(declaration, node, &problems)
     }
 
     // MARK: Reading
@@ -71,10 +76,15 @@ struct RecordDeclaration {
     /// The names among those that a mapping adds.
     private static func names(in declaration: some DeclGroupSyntax) -> Set<String> {
         let added: Set = ["CodingKeys", "Fields", "fields", "recordName", "recordType"]
+        let ofTheType: Set = ["fields", "recordType"]
         var names: Set<String> = []
         for member in declaration.memberBlock.members {
             if let variable = member.decl.as(VariableDeclSyntax.self) {
-                for binding in variable.bindings {
+                let isOfTheType = variable.modifiers.contains {
+                    ["static", "class"].contains($0.name.text)
+                }
+                for binding in variable.bindings
+                where isOfTheType == ofTheType.contains(binding.pattern.trimmedDescription) {
                     names.insert(binding.pattern.trimmedDescription.unquoted)
                 }
             } else if let named = member.decl.asProtocol((any NamedDeclSyntax).self) {

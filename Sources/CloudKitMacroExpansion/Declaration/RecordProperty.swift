@@ -27,6 +27,10 @@ struct RecordProperty {
     /// Whether a plain value is written to the field as it is.
     let isPlain: Bool
 
+    /// Whether a record without the field leaves the declaration's value in place: not for optionals,
+    /// of which nil is the absence of the field.
+    let hasDefault: Bool
+
     /// Where the property is declared.
     let node: Syntax
 
@@ -61,11 +65,13 @@ struct RecordProperty {
         field = attribute?.name ?? (keys.areKnown ? key : nil)
 
         let type = PropertyType(binding, in: variable)
+        hasDefault = binding.initializer != nil && !type.isOptional
         let shown = type.code ?? ""
         self.type = isWrapped ? "CloudKitCodable.CloudKitValue<\(shown)>" : shown
         if variable.bindingSpecifier.tokenKind == .keyword(.let), binding.initializer != nil {
             problems.add(.constantWithValue(name), at: binding)
         }
+        if name == "fields" { problems.add(.propertyFields, at: binding.pattern) }
         type.check(name, wrappers: wrappers, attribute, at: variable, &problems)
         checkName(hasTable: hasTable, &problems)
     }

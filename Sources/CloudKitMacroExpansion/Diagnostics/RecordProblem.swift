@@ -78,6 +78,36 @@ extension RecordProblem {
         "another property is the record's name already"
     )
 
+    static func noRecordName(_ name: String) -> RecordProblem {
+        RecordProblem(
+            "noRecordName",
+            """
+            nothing says which record a \(name) is: mark a String or a UUID with \
+            @CloudKitField(.recordName), or write 'var recordName: String' in the declaration
+            """
+        )
+    }
+
+    static func identifierType(_ name: String, _ type: String) -> RecordProblem {
+        RecordProblem(
+            "identifierType",
+            """
+            'id' is of type \(type), and a record's name is a String or a UUID: write \
+            'var recordName: String { "\(name.lowercased())-\\(id)" }' in the declaration
+            """
+        )
+    }
+
+    static func notIdentifiable(_ name: String) -> RecordProblem {
+        RecordProblem(
+            "notIdentifiable",
+            """
+            'id' is the record's name only where \(name) is Identifiable: say so in the \
+            declaration, or mark it with @CloudKitField(.recordName)
+            """
+        )
+    }
+
     static let keysElsewhere = RecordProblem(
         "keysElsewhere",
         "@CloudKitRecord reads coding keys from an enumeration; write them as one"
@@ -141,6 +171,14 @@ extension RecordProblem {
             "'\(name)' is ignored, so it needs a default value, or to be an optional variable"
         )
     }
+
+    static let propertyFields = RecordProblem(
+        "propertyFields",
+        """
+        'fields' is the name of the table that says what is special; call the property something \
+        else, and keep the field's name with @CloudKitField("fields")
+        """
+    )
 
     static func missingType(_ name: String) -> RecordProblem {
         RecordProblem("missingType", "write the type of '\(name)'; its value does not show it here")

@@ -139,7 +139,8 @@ struct MappingTests {
         var random = SeededChance(seed: seed)
         let (thing, _) = lonelyThings(seed)
         let record = try encoder(.native).encode(thing)
-        let keys = record.allKeys()
+        // Without a field whose property has a value in its declaration the mapping has no error.
+        let keys = record.allKeys().filter { $0 != "count" && $0 != "default" }
         for key in keys.shuffled(using: &random).prefix(1) {
             let others: [(any CKRecordValue)?] = [
                 nil, "text", Data("null".utf8), Data("7".utf8), 7, 7.5, Date.distantPast,

@@ -1,0 +1,141 @@
+import CloudKit
+import Foundation
+
+// A model within a structure would become JSON in a graph without anybody having said so, and be
+// another value than the record of its name.
+extension RecordEncoding {
+    /// Checks that what becomes JSON in a graph holds no models.
+    func checkModels(in value: some Encodable, _ field: RecordField) throws {
+        guard let graph, graph.dialect == nil else { return }
+        if case .json? = field.options?.storage { return }
+        let path = codingPath + [field.key]
+        do {
+            try ModelSearch(path: path, userInfo: userInfo).look(at: value, path)
+        } catch let found as ModelSearch.Found {
+            throw EncodingError.invalidValue(
+                CodingProblem.printable(value),
+                .init(codingPath: found.path, debugDescription: message(found, in: type(of: value)))
+            )
+        }
+    }
+
+    private func message(_ found: ModelSearch.Found, in type: Any.Type) -> String {
+        """
+        \(CodingProblem.place(record)): \(found.model) is a model, which is a record of its own, \
+        and a field cannot refer to it from within \(type); make the property a \(found.model), \
+        an optional or an array of them, or a CloudKitReference, or say .json for its key in \
+        'fields' to keep copies within this record
+        """
+    }
+}
+
+/// An encoder that looks for models, and forgets everything else.
+private final class ModelSearch: Encoder {
+    /// A model was found.
+    struct Found: Error {
+        let model: Any.Type
+        let path: [any CodingKey]
+    }
+
+    let codingPath: [any CodingKey]
+    let userInfo: [CodingUserInfoKey: Any]
+    fileprivate var count = 0
+
+    init(path: [any CodingKey], userInfo: [CodingUserInfoKey: Any]) {
+        codingPath = path
+        self.userInfo = userInfo
+    }
+
+    /// Looks at a type, then at the value: an empty list is known by its type alone.
+    func look<Value: Encodable>(at value: Value, _ path: [any CodingKey]) throws {
+        if let model = TypeTraits.of(Value.self).heldModel { throw Found(model: model, path: path) }
+        switch value {
+        case is String, is Bool, is Date, is Data, is URL, is UUID, is Decimal,
+            is any BinaryInteger,
+            is any BinaryFloatingPoint, is any NativeField, is any ReferenceField:
+            return
+        default: try value.encode(to: ModelSearch(path: path, userInfo: userInfo))
+        }
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(KeyedSearch(search: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { UnkeyedSearch(search: self) }
+    func singleValueContainer() -> any SingleValueEncodingContainer { ValueSearch(search: self) }
+
+    fileprivate func inner(_ key: any CodingKey) -> ModelSearch {
+        ModelSearch(path: codingPath + [key], userInfo: userInfo)
+    }
+
+    fileprivate func next() -> ModelSearch {
+        count += 1
+        return inner(PathKey(index: count - 1))
+    }
+}
+
+private struct KeyedSearch<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let search: ModelSearch
+
+    var codingPath: [any CodingKey] { search.codingPath }
+
+    func encodeNil(forKey key: Key) {}
+
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        try search.look(at: value, codingPath + [key])
+    }
+
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        // As an optional, so that the type is looked at when there is no value.
+        try search.look(at: value, codingPath + [key])
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type,
+        forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        search.inner(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        search.inner(key).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder { search.inner(PathKey("super")) }
+    func superEncoder(forKey key: Key) -> any Encoder { search.inner(key) }
+}
+
+private struct UnkeyedSearch: UnkeyedEncodingContainer {
+    let search: ModelSearch
+
+    var codingPath: [any CodingKey] { search.codingPath }
+    var count: Int { search.count }
+
+    func encodeNil() { search.count += 1 }
+
+    func encode<Value: Encodable>(_ value: Value) throws {
+        try search.look(at: value, search.next().codingPath)
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) -> KeyedEncodingContainer<Nested> {
+        search.next().container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        search.next().unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder { search.next() }
+}
+
+private struct ValueSearch: SingleValueEncodingContainer {
+    let search: ModelSearch
+
+    var codingPath: [any CodingKey] { search.codingPath }
+
+    func encodeNil() {}
+    func encode<Value: Encodable>(_ value: Value) throws { try search.look(at: value, codingPath) }
+}

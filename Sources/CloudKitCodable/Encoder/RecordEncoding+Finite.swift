@@ -1,0 +1,94 @@
+import CloudKit
+import Foundation
+
+// What is no number has no form that CloudKit could send, and a date that is none cannot even be
+// printed: it ends here, with the field.
+extension RecordEncoding {
+    /// A number, unless it is none.
+    @inline(__always)
+    func finite(_ number: Double, _ key: some CodingKey) throws -> Double {
+        if number.isFinite { return number }
+        throw notFinite(number, key)
+    }
+
+    /// A date, unless it is none.
+    @inline(__always)
+    func finite(_ date: Date, _ key: some CodingKey) throws -> Date {
+        if date._isStorable { return date }
+        throw notADate(date, key)
+    }
+
+    /// A decimal, unless it is none.
+    func finite(_ decimal: Decimal, _ key: some CodingKey) throws -> Decimal {
+        guard !decimal.isNaN else {
+            throw error("NaN", key, "the decimal is not a number; make the property optional")
+        }
+        return decimal
+    }
+
+    @inline(never)
+    private func notFinite(_ number: Double, _ key: some CodingKey) -> any Error {
+        error(
+            number,
+            key,
+            "\(number) is not a number that CloudKit has; make the property optional, or a string"
+        )
+    }
+
+    @inline(never)
+    private func notADate(_ date: Date, _ key: some CodingKey) -> any Error {
+        error(
+            date.timeIntervalSinceReferenceDate,
+            key,
+            """
+            a date \(date.timeIntervalSinceReferenceDate) seconds from 2001 is none that CloudKit \
+            has; make the property optional
+            """
+        )
+    }
+
+    /// Why a record cannot hold an object; nil when it can.
+    static func problem(_ object: any CKRecordValue) -> String? {
+        switch object {
+        case let asset as CKAsset: problem(asset)
+        case let location as CLLocation: problem(location)
+        case let list as [Any]:
+            list.lazy.compactMap { element -> String? in
+                switch element {
+                case let asset as CKAsset: problem(asset)
+                case let location as CLLocation: problem(location)
+                default: nil
+                }
+            }.first
+        default: nil
+        }
+    }
+
+    /// A file that is missing may come before the upload; a folder never becomes a file.
+    private static func problem(_ asset: CKAsset) -> String? {
+        guard let file = asset.place else { return nil }
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder),
+            isFolder.boolValue
+        else { return nil }
+        return
+            "\(file.path) is a folder, and an asset is one file: give it an archive of the folder"
+    }
+
+    private static func problem(_ location: CLLocation) -> String? {
+        let numbers = [
+            location.coordinate.latitude, location.coordinate.longitude, location.altitude,
+            location.horizontalAccuracy, location.verticalAccuracy, location.course,
+            location.speed, location.timestamp.timeIntervalSinceReferenceDate,
+        ]
+        guard let wrong = numbers.first(where: { !$0.isFinite }) else { return nil }
+        return "a location of which a part is \(wrong) has no place; make the property optional"
+    }
+
+    /// A file as an asset.
+    func asset(of file: URL, _ field: RecordField) throws -> CKAsset {
+        let asset = CKAsset(fileURL: file)
+        if let problem = Self.problem(asset) { throw error(file, field.key, problem) }
+        return asset
+    }
+}
