@@ -113,6 +113,9 @@ let package = Package(
         .target(name: "CoreLocation"),
         .target(name: "UniformTypeIdentifiers"),
 
+        // Rank 0: the folder of the process's files. No dependencies: the mapper uses it on a Mac.
+        .target(name: "CloudKitFiles"),
+
         // Rank 0: what the macros write. Without the trait it and the plugin are empty.
         .target(
             name: "CloudKitMacroExpansion",
@@ -148,7 +151,7 @@ let package = Package(
         // Rank 3: Apple's API over the web client; one storage engine for the core.
         .target(
             name: "CloudKit",
-            dependencies: ["CloudKitWebClient", "CloudKitWire", coreLocation]
+            dependencies: ["CloudKitFiles", "CloudKitWebClient", "CloudKitWire", coreLocation]
         ),
         .target(
             name: "CloudKitServerSQLite",
@@ -159,7 +162,9 @@ let package = Package(
         .target(name: "CloudKitExtras", dependencies: [cloudKit, "CloudKitWebClient"]),
         .target(
             name: "CloudKitCodable",
-            dependencies: [cloudKit, coreLocation, macros, uniformTypeIdentifiers]
+            dependencies: [
+                cloudKit, "CloudKitFiles", coreLocation, macros, uniformTypeIdentifiers,
+            ]
         ),
         .target(
             name: "CloudKitServer",
@@ -210,7 +215,7 @@ let package = Package(
         .testTarget(
             name: "CloudKitCodableTests",
             dependencies: [
-                cloudKit, coreLocation, uniformTypeIdentifiers, "CloudKitCodable",
+                cloudKit, coreLocation, uniformTypeIdentifiers, "CloudKitCodable", "CloudKitFiles",
                 "CloudKitTesting", "Support",
             ]
         ),

@@ -1,35 +1,47 @@
 import CloudKit
+import CloudKitFiles
 import Foundation
+import Synchronization
 
-/// A temporary folder for the files of assets that are encoded from values.
+/// A folder for the files of assets that are encoded from values, in the process's own.
 ///
 /// Each file is in a folder of its own: two encodings of one value do not write over each other's
 /// file, which may be waiting for its upload.
 final class AssetFolder: Sendable {
-    private let place: URL
+    private let name = UUID().uuidString
     private let isRemovedWithObject: Bool
+    private let isMade = Atomic(false)
 
     /// Makes a folder's object; the folder itself comes with the first file.
     ///
     /// - Parameter isRemovedWithObject: Whether the files go when nobody holds the object.
     init(isRemovedWithObject: Bool) {
-        place = FileManager.default.temporaryDirectory
-            .appendingPathComponent("CloudKitCodable", isDirectory: true)
-            .appendingPathComponent(UUID().uuidString, isDirectory: true)
         self.isRemovedWithObject = isRemovedWithObject
     }
 
     deinit {
         // There is no folder when no value became a file.
-        if isRemovedWithObject { try? FileManager.default.removeItem(at: place) }
+        guard isRemovedWithObject, isMade.load(ordering: .relaxed), let place = try? place() else {
+            return
+        }
+        try? FileManager.default.removeItem(at: place)
+    }
+
+    private func place() throws -> URL {
+        try PrivateFiles.shared.folder().appendingPathComponent(name, isDirectory: true)
     }
 
     /// Writes a file and makes its asset.
     func asset(of data: Data, named name: String) throws -> CKAsset {
-        let inner = place.appendingPathComponent(UUID().uuidString, isDirectory: true)
+        let inner = try place().appendingPathComponent(UUID().uuidString, isDirectory: true)
         try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
         let file = inner.appendingPathComponent(Self.safe(name), isDirectory: false)
+        isMade.store(true, ordering: .relaxed)
         try data.write(to: file, options: .atomic)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600],
+            ofItemAtPath: file.path
+        )
         return CKAsset(fileURL: file)
     }
 

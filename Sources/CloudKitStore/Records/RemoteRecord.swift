@@ -47,7 +47,7 @@ struct RemoteRecord {
                 column.isEncrypted
                 ? record.encryptedValues.object(forKey: column.field)
                 : record.object(forKey: column.field)
-            if let asset = object as? CKAsset { files[column.field] = asset.fileURL }
+            if let asset = object as? CKAsset { files[column.field] = asset.place }
         }
     }
 

@@ -143,7 +143,7 @@ struct RowMapping: Sendable {
         case let data as Data: return .bytes(data)
         case let reference as CKRecord.Reference: return .reference(reference.recordID.recordName)
         case let asset as CKAsset:
-            guard let file = asset.fileURL,
+            guard let file = asset.place,
                 let data = try? Data(contentsOf: file, options: .mappedIfSafe)
             else {
                 throw UnreadableAsset(description: "the asset of the field '\(name)' has no file")

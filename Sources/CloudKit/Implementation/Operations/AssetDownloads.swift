@@ -1,3 +1,4 @@
+import CloudKitFiles
 import CloudKitWebClient
 import CloudKitWire
 import Foundation
@@ -9,7 +10,8 @@ struct AssetDownloads: Sendable {
 
     private var assets: [WireAsset: Result<CKAsset, CKError>] = [:]
 
-    /// Downloads the files of assets into temporary files, which go when their `CKAsset` does.
+    /// Downloads the files of assets into the process's folder; a file goes with its `CKAsset`,
+    /// unless its place was handed out.
     ///
     /// `progress` is told of each asset how much of it has come, from 0 to 1.
     init(
@@ -58,13 +60,10 @@ struct AssetDownloads: Sendable {
         _ client: WebClient,
         _ progress: @escaping @Sendable (WireAsset, Double) -> Void
     ) async -> Result<CKAsset, CKError> {
-        let file = directory.appendingPathComponent(UUID().uuidString)
         do {
-            try FileManager.default.createDirectory(
-                at: directory,
-                withIntermediateDirectories: true
-            )
+            let file = try PrivateFiles.shared.newPlace()
             try await client.download(asset, to: file) { progress(asset, $0) }
+            PrivateFiles.shared.take(file)
             return .success(
                 CKAsset(fileURL: file, remote: RemoteAsset(wire: asset, file: file))
             )
@@ -74,15 +73,12 @@ struct AssetDownloads: Sendable {
             return .failure(
                 CKError(
                     .assetNotAvailable,
-                    message: "No file can be made in \(directory.path): \(error)",
+                    message: "No file can be made for the asset: \(error)",
                     cause: error
                 )
             )
         }
     }
-
-    private static let directory = FileManager.default.temporaryDirectory
-        .appendingPathComponent("CloudKit-\(ProcessInfo.processInfo.processIdentifier)")
 }
 
 extension CKError {

@@ -29,7 +29,8 @@ extension FieldValue: Equatable {
         case (.date(let left), .date(let right)): left == right
         case (.bytes(let left), .bytes(let right)): left == right
         case (.reference(let left), .reference(let right)): left.isEqual(right)
-        case (.asset(let left), .asset(let right)): left === right || left.fileURL == right.fileURL
+        case (.asset(let left), .asset(let right)):
+            left === right || left.unsharedFileURL == right.unsharedFileURL
         case (.location(let left), .location(let right)): left.isEqual(right)
         case (.list(let left), .list(let right)): left == right
         default: false

@@ -1,12 +1,13 @@
+import CloudKitFiles
 import CloudKitWire
 import Foundation
 
-/// What the server said of an asset, and the downloaded file that goes when nobody uses it.
+/// What the server said of an asset, and the downloaded file that goes when nobody can know it.
 final class RemoteAsset: Sendable {
     /// The asset as the server described it.
     let wire: WireAsset
 
-    /// The temporary file; removed with this object.
+    /// The downloaded file; removed with this object, unless its place was handed out.
     private let file: URL?
 
     init(wire: WireAsset, file: URL?) {
@@ -15,7 +16,6 @@ final class RemoteAsset: Sendable {
     }
 
     deinit {
-        // A file that the app has moved away is simply not there any more.
-        if let file { try? FileManager.default.removeItem(at: file) }
+        if let file { PrivateFiles.shared.release(file) }
     }
 }
