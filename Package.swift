@@ -56,6 +56,7 @@ let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio
 let nioHTTPCompression: Target.Dependency =
     .product(name: "NIOHTTPCompression", package: "swift-nio-extras")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle: Target.Dependency =
     .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
@@ -95,6 +96,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird",
@@ -142,8 +144,8 @@ let package = Package(
         .target(
             name: "CloudKitWebClient",
             dependencies: [
-                "CloudKitWire", asyncHTTPClient, crypto, nioCore, nioFileSystem, nioHTTP1,
-                nioHTTPCompression, nioPosix,
+                "CloudKitWire", asyncHTTPClient, crypto, logging, nioCore, nioFileSystem, nioHTTP1,
+                nioHTTPCompression, nioPosix, nioSSL,
             ]
         ),
         .target(name: "CloudKitServerCore", dependencies: ["CloudKitWire", crypto]),
@@ -206,7 +208,8 @@ let package = Package(
         .testTarget(
             name: "CloudKitWebClientTests",
             dependencies: [
-                "CloudKitWebClient", "CloudKitWire", "Support", crypto, nioCore, nioPosix,
+                cloudKit, "CloudKitExtras", "CloudKitWebClient", "CloudKitWire", "Support",
+                asyncHTTPClient, crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]
         ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation, "Support"]),
@@ -299,8 +302,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "Support",
-                crypto,
+                cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "ServerProcess",
+                "Support", crypto,
             ]
         ),
 
@@ -326,7 +329,8 @@ let package = Package(
             name: "SnippetTests",
             dependencies: [
                 cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitStore",
-                "CloudKitTesting", "CloudKitWebClient", grdb,
+                "CloudKitTesting", "CloudKitWebClient", asyncHTTPClient, grdb, hummingbird,
+                logging, nioSSL,
             ]
         ),
     ],

@@ -46,7 +46,8 @@ public struct CloudNotifications: AsyncSequence, Sendable {
 
         private let container: CKContainer
         private let clientID: String
-        private var place: String?
+        /// The place where the notifications of one sign-in come.
+        private var place: (url: String, signIn: Int?)?
         private var failures = 0
 
         init(container: CKContainer, clientID: String?) {
@@ -59,8 +60,8 @@ public struct CloudNotifications: AsyncSequence, Sendable {
         ///
         /// - Throws: `CKError` when the service refuses, or cannot be reached for long.
         public mutating func next() async throws -> CKNotification? {
-            let client = try container.connection.client
             while !Task.isCancelled {
+                let client = try container.connection.client.begun()
                 do {
                     let data = try await wait(client)
                     failures = 0
@@ -83,15 +84,20 @@ public struct CloudNotifications: AsyncSequence, Sendable {
         private mutating func wait(
             _ client: WebClient
         ) async throws(WebClientError) -> Data? {
-            if let place { return try await client.nextNotification(at: place) }
+            if let place, place.signIn == client.signIn {
+                return try await client.nextNotification(at: place.url)
+            }
             let token = try await client.createToken(clientID: clientID)
-            place = token.webcourierURL
+            place = (token.webcourierURL, client.signIn)
             return try await client.nextNotification(at: token.webcourierURL)
         }
 
         private static func isCurable(_ error: WebClientError) -> Bool {
             if case .refused(let refusal, let status) = error {
                 return refusal.retryAfter != nil || status >= 500
+            }
+            if case .transport(let failure) = error {
+                return ![.badAddress, .untrusted].contains(failure.code)
             }
             return true
         }

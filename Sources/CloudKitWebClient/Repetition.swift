@@ -41,8 +41,10 @@ public struct Repetition: Hashable, Sendable {
         case .transport(let failure)
         where [.broken, .timedOut].contains(failure.code) && mayRepeat:
             return .seconds(growing)
-        case .unexpectedAnswer(let status, _)
-        where status == 503 || (200..<300).contains(status) && mayRepeat:
+        // What is busy has not done anything; a proxy says when to come back, as the service does.
+        case .unexpectedAnswer(let status, _, let seconds) where [429, 503].contains(status):
+            return .seconds(seconds ?? growing)
+        case .unexpectedAnswer(let status, _, _) where (200..<300).contains(status) && mayRepeat:
             return .seconds(growing)
         default: return nil
         }

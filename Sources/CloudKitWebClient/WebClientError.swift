@@ -6,8 +6,9 @@ public enum WebClientError: Error, Sendable {
     case refused(RequestError, status: Int)
     /// No answer came.
     case transport(TransportError)
-    /// What answered is not the service, or not in a form that this client knows.
-    case unexpectedAnswer(status: Int, message: String)
+    /// What answered is not the service, or not in a form that this client knows; it may have said
+    /// after how many seconds to try again.
+    case unexpectedAnswer(status: Int, message: String, retryAfter: Double? = nil)
     /// The request cannot be written: a number that JSON does not know, such as infinity.
     case unwritable(message: String)
 }
@@ -33,7 +34,7 @@ extension WebClientError: CustomStringConvertible {
         case .refused(let error, let status):
             "\(error.serverErrorCode.rawValue) (\(status)): \(error.reason ?? "no reason given")"
         case .transport(let error): error.message
-        case .unexpectedAnswer(let status, let message):
+        case .unexpectedAnswer(let status, let message, _):
             "What answered is not the service, or not in a form that is known "
                 + "(HTTP status \(status)): \(message)"
         case .unwritable(let message): message

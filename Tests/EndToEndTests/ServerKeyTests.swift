@@ -84,7 +84,10 @@ struct ServerKeyTests {
         try await fixture.run { cloud in
             let program = try await program(cloud)
             #expect(try await program.accountStatus() == .noAccount)
-            await expectCKError(.notAuthenticated) { try await program.userRecordID() }
+            let error = await expectCKError(.notAuthenticated) {
+                try await program.userRecordID()
+            }
+            #expect(error?.localizedDescription.contains("is no user") == true)
             for database in [program.privateCloudDatabase, program.sharedCloudDatabase] {
                 await expectCKError(.notAuthenticated) { try await database.allRecordZones() }
             }

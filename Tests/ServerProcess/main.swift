@@ -7,32 +7,43 @@ import ServiceLifecycle
 
 // A server that a test starts as a process of its own, to end it without warning:
 //
-//     ServerProcess DIRECTORY
+//     ServerProcess DIRECTORY [USERS]
 //
-// prints one line, "URL API-TOKEN WEB-AUTH-TOKEN", as soon as it listens.
+// prints one line, "URL API-TOKEN WEB-AUTH-TOKEN …", as soon as it listens: a token for each user.
 
-guard CommandLine.arguments.count == 2 else { fatalError("usage: ServerProcess DIRECTORY") }
+let arguments = CommandLine.arguments
+guard (2...3).contains(arguments.count) else {
+    fatalError("usage: ServerProcess DIRECTORY [USERS]")
+}
+let userCount = arguments.count > 2 ? Int(arguments[2]) ?? 1 : 1
 LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
 let container = "iCloud.com.example.notes"
-let server = try CloudServer(configuration: .init(directory: CommandLine.arguments[1]))
+let server = try CloudServer(configuration: .init(directory: arguments[1]))
 let apiToken = try await server.service.addAPIToken(
     container: container,
     environment: .development
 )
-let known = try await server.service.users(container: container).first
-let user =
-    if let known { known } else {
-        try await server.service.addUser(container: container, name: "Ada")
+let known = try await server.service.users(container: container)
+var webTokens: [String] = []
+for number in 0..<userCount {
+    let name = number == 0 ? "Ada" : "Ada \(number)"
+    var user = known.first {
+        [$0.givenName, $0.familyName].compactMap(\.self).joined(separator: " ") == name
     }
-let webToken = try await server.service.addWebAuthToken(
-    user: user,
-    apiToken: apiToken,
-    environment: .development
-)
-try await withThrowingTaskGroup(of: Void.self) { group in
+    if user == nil { user = try await server.service.addUser(container: container, name: name) }
+    guard let user else { continue }
+    webTokens.append(
+        try await server.service.addWebAuthToken(
+            user: user,
+            apiToken: apiToken,
+            environment: .development
+        )
+    )
+}
+try await withThrowingTaskGroup(of: Void.self) { [webTokens] group in
     group.addTask { try await server.run() }
     let url = try await server.url()
-    let line = "\(url) \(apiToken) \(webToken)\n"
+    let line = "\(url) \(apiToken) \(webTokens.joined(separator: " "))\n"
     try FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
     try await group.waitForAll()
 }

@@ -40,8 +40,13 @@ struct ConnectionOptions: ParsableArguments {
     private var variables: [String: String] {
         typealias Name = ConnectionVariables.Name
         var variables = ProcessInfo.processInfo.environment
-        // Credentials of the other kind would win over those given here.
+        // The environment's credentials of the other kind are not meant.
         if apiToken != nil || webAuthToken != nil, keyID == nil { variables[Name.keyID] = nil }
+        if keyID != nil, apiToken == nil, webAuthToken == nil {
+            for name in [Name.apiToken, Name.webAuthToken, Name.webAuthTokenFile] {
+                variables[name] = nil
+            }
+        }
         if webAuthToken != nil { variables[Name.webAuthTokenFile] = nil }
         let given = [
             Name.url: url, Name.container: container, Name.environment: environment?.rawValue,

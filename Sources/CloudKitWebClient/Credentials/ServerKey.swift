@@ -63,3 +63,14 @@ public struct ServerKey: Sendable {
         return headers
     }
 }
+
+extension ServerKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The key's identifier, which is no secret, without its private half.
+    public var description: String { "server-to-server key \(keyID)" }
+
+    /// The same as `description`.
+    public var debugDescription: String { description }
+
+    /// A mirror without the private half.
+    public var customMirror: Mirror { Mirror(self, children: ["keyID": keyID]) }
+}

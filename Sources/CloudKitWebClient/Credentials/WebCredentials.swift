@@ -5,16 +5,18 @@ import Synchronization
 /// a server-to-server key, which signs every request.
 ///
 /// The service answers every request with a fresh web auth token; the credentials keep the newest,
-/// and all clients that share them use it.
+/// and all clients that share them use it. A token belongs to its sign-in: the answer to a request
+/// that was sent for one user changes nothing for the next one.
+///
+/// Credentials never print what they hold, wherever they are interpolated or dumped.
 public final class WebCredentials: Sendable {
     /// The token of the app, made for a container and environment; empty with a key.
     public let apiToken: String
 
-    /// The key that signs requests; nil with tokens.
-    public let serverKey: ServerKey?
-
-    private let currentWebAuthToken: Mutex<String?>
-    private let signIns = Mutex(0)
+    private let key: Mutex<ServerKey?>
+    private let state: Mutex<SignInState>
+    // Not a mutex, because what keeps a token may sign somebody in or out.
+    private let keeping = NSRecursiveLock()
     // Not in a mutex: each access would wrap the closure once more, and calls would sink ever deeper.
     private let renewed: @Sendable (String?) -> Void
 
@@ -24,58 +26,90 @@ public final class WebCredentials: Sendable {
     ///   - apiToken: The token of the app.
     ///   - webAuthToken: The token of the signed-in user.
     ///   - renewed: Takes each new web auth token, and nil when the user signs out, to keep it for
-    ///     the process's next run.
+    ///     the process's next run. Calls come one after the other, the newest last.
     public init(
         apiToken: String,
         webAuthToken: String? = nil,
         renewed: @escaping @Sendable (String?) -> Void = { _ in }
     ) {
         self.apiToken = apiToken
-        serverKey = nil
-        currentWebAuthToken = Mutex(webAuthToken)
+        key = Mutex(nil)
+        state = Mutex(SignInState(token: webAuthToken))
         self.renewed = renewed
     }
 
     /// Makes credentials of a server, which reach the public database as the key's owner.
     public init(serverKey: ServerKey) {
         apiToken = ""
-        self.serverKey = serverKey
-        currentWebAuthToken = Mutex(nil)
+        key = Mutex(serverKey)
+        state = Mutex(SignInState(token: nil))
         renewed = { _ in }
     }
 
-    /// The token of the signed-in user, as last answered by the service; nil without one.
-    public var webAuthToken: String? {
-        currentWebAuthToken.withLock { $0 }
-    }
+    /// The key that signs requests; nil with tokens.
+    public var serverKey: ServerKey? { key.withLock { $0 } }
 
-    /// How often a user was signed in or out: what is known of the user holds for one number.
-    package var signInCount: Int { signIns.withLock { $0 } }
-
-    /// Takes the token that an answer carries.
-    func renew(_ token: String) {
-        let isNew = currentWebAuthToken.withLock { current in
-            guard current != nil, current != token else { return false }
-            current = token
+    /// Signs with another key from the next request on, as when a key is rotated.
+    ///
+    /// Whatever shares the credentials goes on with it. Credentials of tokens take no key.
+    ///
+    /// - Returns: Whether these are credentials of a key.
+    @discardableResult
+    public func rotate(to serverKey: ServerKey) -> Bool {
+        key.withLock { key in
+            guard key != nil else { return false }
+            key = serverKey
             return true
         }
-        if isNew { renewed(token) }
+    }
+
+    /// The token of the signed-in user, as last answered by the service; nil without one.
+    public var webAuthToken: String? { state.withLock { $0.token } }
+
+    /// How often a user was signed in or out: what is known of the user holds for one number.
+    package var signInCount: Int { state.withLock { $0.signIn } }
+
+    /// Takes the token that an answer carries to a request that was sent under a sign-in.
+    func renew(_ token: String, under signIn: Int) {
+        if let change = state.withLock({ $0.renew(token, under: signIn) }) { keep(change) }
     }
 
     /// Signs a user in, with a token that the service's sign-in page gave, or out, with nil.
+    ///
+    /// What was begun for the user of before is not sent any more, and fails with
+    /// `TransportError.Code.userChanged`.
     public func signIn(webAuthToken: String?) {
-        currentWebAuthToken.withLock { $0 = webAuthToken }
-        signIns.withLock { $0 += 1 }
-        renewed(webAuthToken)
+        keep(state.withLock { $0.signIn(webAuthToken) })
     }
+
+    private func keep(_ change: SignInState.Change) {
+        keeping.lock()
+        defer { keeping.unlock() }
+        if state.withLock({ $0.keeps(change) }) { renewed(change.token) }
+    }
+
+    /// Whether what was begun under a sign-in may go on.
+    func isCurrent(_ signIn: Int) -> Bool { state.withLock { $0.isCurrent(signIn) } }
 
     /// The header fields that sign a request; none with tokens.
     func headers(target: String, body: Data) -> [String: String] {
         serverKey?.headers(target: target, body: body, date: Date()) ?? [:]
     }
 
-    /// The query that shows the tokens; empty with a key.
-    var query: String {
+    /// The user's token for what was begun under a sign-in.
+    ///
+    /// - Throws: `userChanged` when that sign-in is over.
+    package func webAuthToken(under signIn: Int) throws(WebClientError) -> String? {
+        let token = state.withLock { state -> String?? in
+            state.isCurrent(signIn) ? .some(state.token) : nil
+        }
+        guard let token else { throw .userChanged }
+        return token
+    }
+
+    /// The query that shows the tokens to what was begun under a sign-in; empty with a key.
+    func query(under signIn: Int) throws(WebClientError) -> String {
+        let webAuthToken = try webAuthToken(under: signIn)
         guard serverKey == nil else { return "" }
         let api = "ckAPIToken=" + Self.escaped(apiToken)
         guard let webAuthToken else { return api }
@@ -99,4 +133,32 @@ public final class WebCredentials: Sendable {
         }
         return escaped
     }
+}
+
+extension WebClientError {
+    /// What was begun for one user is not sent for another.
+    static let userChanged = WebClientError.transport(
+        TransportError(
+            .userChanged,
+            message:
+                "The user was signed out, or in anew, while this was under way; what was begun "
+                + "for the user of before is not sent for another one"
+        )
+    )
+}
+
+// What is interpolated, logged or dumped shows the kind of the credentials and nothing else.
+extension WebCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind of the credentials, without what they hold.
+    public var description: String {
+        if let serverKey { return "WebCredentials(\(serverKey))" }
+        return webAuthToken == nil
+            ? "WebCredentials(API token)" : "WebCredentials(API token, user's token)"
+    }
+
+    /// The same as `description`.
+    public var debugDescription: String { description }
+
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

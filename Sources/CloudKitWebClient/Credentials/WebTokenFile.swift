@@ -5,6 +5,12 @@ public import Foundation
 /// The service answers each token with the next one; without the file a process that starts again
 /// would show one that may have gone out of use. Only the file's owner can read it.
 public struct WebTokenFile: Sendable {
+    /// Why a token cannot be kept.
+    public struct Unwritable: Error, CustomStringConvertible {
+        /// The file, and what the system says.
+        public let description: String
+    }
+
     /// The file's place.
     public let url: URL
 
@@ -22,26 +28,52 @@ public struct WebTokenFile: Sendable {
 
     /// Replaces the token; nil removes the file.
     ///
-    /// The file is written beside and moved into place, so that no reader sees half a token.
+    /// The file is written beside, synced and moved into place in one step: at any moment, also
+    /// after a loss of power, there is the old token or the new one.
     ///
-    /// - Throws: When the file cannot be written.
+    /// - Throws: `Unwritable` when the file cannot be written; the old one is then as it was.
     public func store(_ token: String?) throws {
+        // A link goes on to lead to the file.
+        let place = url.resolvingSymlinksInPath()
         guard let token else {
-            guard FileManager.default.fileExists(atPath: url.path) else { return }
-            return try FileManager.default.removeItem(at: url)
+            guard unlink(place.path) == 0 else { return try Self.check(errno == ENOENT, place) }
+            return try Self.sync(place.deletingLastPathComponent())
         }
-        let temporary = url.appendingPathExtension(UUID().uuidString)
-        let made = FileManager.default.createFile(
-            atPath: temporary.path,
-            contents: Data(token.utf8),
-            attributes: [.posixPermissions: 0o600]
+        let temporary = place.appendingPathExtension(UUID().uuidString)
+        do {
+            try Self.write(token, to: temporary)
+            // Unlike FileManager's replacement, which on Linux removes the file that is there first.
+            try Self.check(rename(temporary.path, place.path) == 0, place)
+        } catch {
+            _ = unlink(temporary.path)
+            throw error
+        }
+        try Self.sync(place.deletingLastPathComponent())
+    }
+
+    private static func write(_ token: String, to file: URL) throws {
+        let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        try check(descriptor >= 0, file)
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        defer { try? handle.close() }
+        try handle.write(contentsOf: Data(token.utf8))
+        try handle.synchronize()
+    }
+
+    /// Makes what happened in a folder last.
+    private static func sync(_ folder: URL) throws {
+        let descriptor = open(folder.path, O_RDONLY | O_CLOEXEC)
+        try check(descriptor >= 0, folder)
+        defer { _ = close(descriptor) }
+        try check(fsync(descriptor) == 0, folder)
+    }
+
+    private static func check(_ isDone: Bool, _ file: URL) throws {
+        guard !isDone else { return }
+        throw Unwritable(
+            description: "The token cannot be kept in \(file.path): "
+                + String(cString: strerror(errno))
         )
-        guard made else { throw CocoaError(.fileWriteUnknown) }
-        if FileManager.default.fileExists(atPath: url.path) {
-            _ = try FileManager.default.replaceItemAt(url, withItemAt: temporary)
-        } else {
-            try FileManager.default.moveItem(at: temporary, to: url)
-        }
     }
 }
 

@@ -16,13 +16,23 @@ extension WebClient {
         to token: UploadAssetsResponse.Token,
         progress: @escaping TransferProgress = { _ in }
     ) async throws(WebClientError) -> WireAsset {
-        let response: TransportResponse
+        try checkSignIn()
         do {
-            response = try await transport.upload(file, to: token.url, progress: progress)
+            let response: TransportResponse
+            do {
+                response = try await transport.upload(
+                    file,
+                    to: token.url,
+                    timeout: timeout,
+                    progress: progress
+                )
+            } catch {
+                throw WebClientError(thrown: error)
+            }
+            return try Self.read(AssetUploadReceipt.self, from: response).singleFile
         } catch {
-            throw WebClientError(thrown: error)
+            throw Redaction(link: token.url).clean(error)
         }
-        return try Self.read(AssetUploadReceipt.self, from: response).singleFile
     }
 
     /// Downloads an asset's bytes into a new file.
@@ -36,14 +46,20 @@ extension WebClient {
                 TransportError(.fileUnusable, message: "The server sent an asset without an URL")
             )
         }
+        try checkSignIn()
         // `${f}` stands for any file name ("Asset Dictionary").
         let url = template.replacing("${f}", with: file.lastPathComponent)
         do {
-            try await transport.download(url, to: file, progress: progress)
+            try await transport.download(url, to: file, timeout: timeout, progress: progress)
         } catch {
-            throw WebClientError(thrown: error)
+            throw Redaction(link: url).clean(WebClientError(thrown: error))
         }
         try Self.check(file, against: asset)
+    }
+
+    /// Moves no file for a user who is not signed in any more.
+    private func checkSignIn() throws(WebClientError) {
+        if let signIn { _ = try credentials.webAuthToken(under: signIn) }
     }
 
     /// Removes a file that is not the asset: something on the way may have answered for the service.

@@ -47,9 +47,22 @@ extension WebClient {
             timeout: Self.courierTimeout
         )
         request.waits = true
-        let response = try await send(request)
+        // What was pushed to one user is not told to the next one.
+        let signIn = signIn ?? credentials.signInCount
+        _ = try credentials.webAuthToken(under: signIn)
+        let response: TransportResponse
+        do {
+            response = try await send(request, under: signIn)
+        } catch {
+            throw Redaction(link: webcourierURL).clean(error)
+        }
+        _ = try credentials.webAuthToken(under: signIn)
         guard (200..<300).contains(response.status) else {
-            throw .unexpectedAnswer(status: response.status, message: "The web courier refused")
+            throw .unexpectedAnswer(
+                status: response.status,
+                message: "The web courier refused",
+                retryAfter: response.retryAfter()
+            )
         }
         return response.body.isEmpty ? nil : response.body
     }

@@ -32,9 +32,9 @@ package struct ConnectionVariables: Sendable {
 
     private let values: [String: String]
 
-    /// Takes the variables of a process.
+    /// Takes the variables of a process; an empty one is as good as none.
     package init(_ values: [String: String] = ProcessInfo.processInfo.environment) {
-        self.values = values
+        self.values = values.filter { !$0.value.isEmpty }
     }
 
     /// The client of a container or, for nil, of the one that the variables name.
@@ -49,8 +49,16 @@ package struct ConnectionVariables: Sendable {
                 description: "CLOUDKIT_ENVIRONMENT is \(name), not development or production"
             )
         }
+        let url = values[Name.url] ?? WebClient.appleURL
+        if let problem = ServerAddress.problem(ofServer: url) {
+            throw Incomplete(description: "CLOUDKIT_URL cannot be used: \(problem)")
+        }
+        // Said here, where it names the variable, and not with the first request.
+        if case .failure(let error) = HTTPClients.shared {
+            throw Incomplete(description: error.message)
+        }
         return WebClient(
-            url: values[Name.url] ?? WebClient.appleURL,
+            url: url,
             container: container,
             environment: environment,
             credentials: credentials
@@ -59,10 +67,18 @@ package struct ConnectionVariables: Sendable {
 
     private var credentials: WebCredentials {
         get throws(Incomplete) {
-            if let keyID = values[Name.keyID] { return try key(keyID) }
-            guard let apiToken = values[Name.apiToken] else {
-                throw Incomplete(description: "CLOUDKIT_API_TOKEN is not set")
+            if let keyID = values[Name.keyID] {
+                try checkAlone(keyID)
+                return try key(keyID)
             }
+            guard let apiToken = values[Name.apiToken] else {
+                let isKeyFileSet = values[Name.privateKeyFile] != nil
+                throw Incomplete(
+                    description: "CLOUDKIT_API_TOKEN is not set"
+                        + (isKeyFileSet ? ", nor CLOUDKIT_KEY_ID beside its file" : "")
+                )
+            }
+            try checkTokenFile()
             return Self.shared.withLock { shared in
                 let identity = [
                     apiToken, values[Name.webAuthToken] ?? "", values[Name.webAuthTokenFile] ?? "",
@@ -72,6 +88,39 @@ package struct ConnectionVariables: Sendable {
                 shared[identity] = made
                 return made
             }
+        }
+    }
+
+    /// Refuses credentials of both kinds: nobody could tell as whom requests go out.
+    private func checkAlone(_ keyID: String) throws(Incomplete) {
+        let tokens = [Name.apiToken, Name.webAuthToken, Name.webAuthTokenFile]
+            .filter { values[$0] != nil }
+        guard !tokens.isEmpty else { return }
+        throw Incomplete(
+            description: "CLOUDKIT_KEY_ID and \(tokens.joined(separator: ", ")) are set; a program "
+                + "acts with a key or with tokens, so leave one kind out"
+        )
+    }
+
+    /// Says at once when a renewed token could not be kept: the next run would begin with an old one.
+    private func checkTokenFile() throws(Incomplete) {
+        guard let path = values[Name.webAuthTokenFile] else { return }
+        let files = FileManager.default
+        let file = URL(fileURLWithPath: path)
+        var isFolder: ObjCBool = false
+        if files.fileExists(atPath: path, isDirectory: &isFolder) {
+            if isFolder.boolValue || !files.isReadableFile(atPath: path) {
+                throw Incomplete(
+                    description: "CLOUDKIT_WEB_AUTH_TOKEN_FILE is \(path), which cannot be read"
+                )
+            }
+        }
+        let folder = file.resolvingSymlinksInPath().deletingLastPathComponent().path
+        guard files.isWritableFile(atPath: folder) else {
+            throw Incomplete(
+                description: "CLOUDKIT_WEB_AUTH_TOKEN_FILE is \(path), and the folder \(folder) is "
+                    + "not there or cannot be written to"
+            )
         }
     }
 
@@ -107,4 +156,12 @@ package struct ConnectionVariables: Sendable {
             )
         }
     }
+}
+
+extension ConnectionVariables: CustomStringConvertible, CustomReflectable {
+    /// The names of what is set, without the values.
+    package var description: String { values.keys.sorted().joined(separator: ", ") }
+
+    /// A mirror without the values.
+    package var customMirror: Mirror { Mirror(self, children: ["set": description]) }
 }

@@ -29,6 +29,48 @@ public protocol Transport: Sendable {
         to file: URL,
         progress: @escaping TransferProgress
     ) async throws
+
+    /// Posts a file's bytes; fails with `timedOut` after so many seconds without a byte.
+    ///
+    /// A transport that does not implement it takes its own time.
+    func upload(
+        _ file: URL,
+        to url: String,
+        timeout: Double,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse
+
+    /// Fetches bytes into a new file; fails with `timedOut` after so many seconds without a byte.
+    ///
+    /// A transport that does not implement it takes its own time.
+    func download(
+        _ url: String,
+        to file: URL,
+        timeout: Double,
+        progress: @escaping TransferProgress
+    ) async throws
+}
+
+extension Transport {
+    /// Posts a file's bytes in the transport's own time.
+    public func upload(
+        _ file: URL,
+        to url: String,
+        timeout: Double,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        try await upload(file, to: url, progress: progress)
+    }
+
+    /// Fetches bytes into a new file in the transport's own time.
+    public func download(
+        _ url: String,
+        to file: URL,
+        timeout: Double,
+        progress: @escaping TransferProgress
+    ) async throws {
+        try await download(url, to: file, progress: progress)
+    }
 }
 
 /// Is told how much of a file was transferred, from 0 to 1, at least once with 1 at the end.

@@ -10,6 +10,14 @@ public struct TransportError: Error, Sendable {
             self.rawValue = rawValue
         }
 
+        /// The address is none that a request can be sent to: nothing was sent.
+        public static let badAddress = Self(rawValue: "badAddress")
+        /// The server's certificate is not trusted, or ours not by the server: nothing was sent, and
+        /// trying again does not help.
+        public static let untrusted = Self(rawValue: "untrusted")
+        /// Another user signed in, or the user out, since the work began; it was not sent for the
+        /// other one.
+        public static let userChanged = Self(rawValue: "userChanged")
         /// No connection could be made: the request did not reach the server.
         public static let unreachable = Self(rawValue: "unreachable")
         /// The connection broke: the request may have reached the server.
@@ -32,7 +40,7 @@ public struct TransportError: Error, Sendable {
 
     /// What kind of failure it is.
     public var code: Code
-    /// What happened and what to do, with the address or the file.
+    /// What happened and what to do, with the server or the file, and without tokens and links.
     public var message: String
     /// The error underneath, if there was one.
     public var cause: (any Error)?

@@ -10,7 +10,7 @@ public struct TransportRequest: Hashable, Sendable {
     public var headers: [String: String]
     /// The body, if there is one.
     public var body: Data?
-    /// Seconds until the transport gives up.
+    /// Seconds without any byte, once the request is on its way, after which the transport gives up.
     public var timeout: Double
     /// Whether the request waits for something to happen, for as long as it takes: it must not hold
     /// up others.
@@ -30,4 +30,20 @@ public struct TransportRequest: Hashable, Sendable {
         self.body = body
         self.timeout = timeout
     }
+}
+
+extension TransportRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
+{
+    /// The method and the server, without the rest of the address, the header fields and the body,
+    /// which hold tokens and users' data.
+    public var description: String {
+        let server = (try? ServerAddress(url))?.origin ?? "an unusable address"
+        return "\(method) to \(server), \(body?.count ?? 0) bytes"
+    }
+
+    /// The same as `description`.
+    public var debugDescription: String { description }
+
+    /// A mirror without what is secret.
+    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

@@ -16,3 +16,16 @@ public struct TransportResponse: Hashable, Sendable {
         self.body = body
     }
 }
+
+extension TransportResponse: CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// The status and the size, without header fields and body, which hold tokens and users' data.
+    public var description: String { "status \(status), \(body.count) bytes" }
+
+    /// The same as `description`.
+    public var debugDescription: String { description }
+
+    /// A mirror without what is secret.
+    public var customMirror: Mirror { Mirror(self, children: ["response": description]) }
+}

@@ -23,7 +23,7 @@ func snippet1InREADME() async throws {
 
 func snippet2InREADME() async throws {
     struct Shelf: CloudKitModel, Identifiable, Equatable {
-        var id: String  // the record's name
+        var id: String  // the record's name, and a field of it
         var title: String
         var books: [Book]  // a record each, joined by references
     }

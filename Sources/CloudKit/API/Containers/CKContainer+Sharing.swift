@@ -44,6 +44,10 @@ extension CKContainer {
     }
 
     var requests: ContainerRequests {
-        ContainerRequests(connection: connection, settings: settings.callRequests)
+        ContainerRequests(
+            connection: connection,
+            settings: settings.callRequests,
+            signIn: connection.signIn
+        )
     }
 }

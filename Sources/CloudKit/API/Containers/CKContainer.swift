@@ -117,6 +117,7 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
     /// Runs an operation.
     open func add(_ operation: CKOperation) {
         if operation.settings.container == nil { operation.settings.container = self }
+        operation.begin()
         connection.operations.addOperation(operation)
     }
 
@@ -154,8 +155,9 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
     open func fetchUserRecordID(
         completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
     ) {
-        complete(completionHandler) { () async throws(CKError) in
-            try await self.publicCloudDatabase.requests.userRecordID()
+        complete(completionHandler) {
+            [requests = publicCloudDatabase.requests] () async throws(CKError) in
+            try await requests.userRecordID()
         }
     }
 

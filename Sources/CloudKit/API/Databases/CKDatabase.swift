@@ -19,9 +19,14 @@ open class CKDatabase: NSObject, @unchecked Sendable {
     }
 
     /// Which of the container's databases this is.
-    open var databaseScope: CKDatabase.Scope { requests.scope }
+    open var databaseScope: CKDatabase.Scope { anybodysRequests.scope }
 
-    let requests: DatabaseRequests
+    /// What the database can be asked, whoever is signed in.
+    let anybodysRequests: DatabaseRequests
+
+    /// What the database can be asked in a piece of work that begins now: it is for the user of this
+    /// moment, and ends when another one signs in.
+    var requests: DatabaseRequests { anybodysRequests.begun() }
 
     /// What operations and convenience methods of this database do unless told otherwise.
     let settings: OperationSettings
@@ -39,13 +44,14 @@ open class CKDatabase: NSObject, @unchecked Sendable {
         self.settings = settings
         var requests = DatabaseRequests(connection: connection, scope: scope)
         requests.settings = settings.callRequests
-        self.requests = requests
+        anybodysRequests = requests
     }
 
     /// Runs an operation on this database.
     open func add(_ operation: CKDatabaseOperation) {
         operation.database = self
-        requests.connection.operations.addOperation(operation)
+        operation.begin()
+        anybodysRequests.connection.operations.addOperation(operation)
     }
 
     // MARK: One record

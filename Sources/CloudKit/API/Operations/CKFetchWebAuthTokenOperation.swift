@@ -37,6 +37,7 @@ open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendabl
     }
 
     override func perform() async throws(CKError) {
+        let requests = requests
         _ = try await requests.userRecordID()
         let credentials = try requests.connection.client.credentials
         guard apiToken == credentials.apiToken else {
@@ -46,7 +47,9 @@ open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendabl
                     + "own; sign in on the web page of that API token"
             )
         }
-        token = credentials.webAuthToken
+        token = try await native { () throws(WebClientError) in
+            try credentials.webAuthToken(under: requests.signIn ?? credentials.signInCount)
+        }
     }
 
     override func conclude(_ error: CKError?) {

@@ -1,9 +1,11 @@
 import CloudKitWebClient
 public import Foundation
+import Synchronization
 
 /// A piece of work with CloudKit, to be added to a database, a container or any operation queue.
 ///
-/// Each operation runs its blocks one after the other on a queue of its own, never on the main one:
+/// Each operation runs its blocks one after the other, on threads of the system and never on the main
+/// one:
 /// first those of single items, then the one of the whole, then `completionBlock`.
 open class CKOperation: Operation, @unchecked Sendable {
     // @unchecked Sendable because a lock guards the life cycle; the rest is set before the start.
@@ -26,7 +28,8 @@ open class CKOperation: Operation, @unchecked Sendable {
     private let identity: CKOperation.ID = UUID().uuidString
     private let life = OperationLife()
     private var goesOn = false
-    private let callbacks = DispatchQueue(label: "CloudKit.operation")
+    private let callbacks = CallbackLine()
+    private let begun = Mutex<Int?>(nil)
     private var ownConfiguration = CKOperationConfiguration()
 
     /// Makes an operation with nothing to do.
@@ -58,6 +61,21 @@ open class CKOperation: Operation, @unchecked Sendable {
         settings.filled(from: group?.settings ?? OperationSettings())
     }
 
+    /// How the operation reaches its service.
+    var connection: CloudConnection {
+        (effectiveSettings.container ?? CKContainer.default()).connection
+    }
+
+    /// The sign-in that the operation was begun under; nil before, or without a service.
+    var signIn: Int? { begun.withLock { $0 } }
+
+    /// Binds the operation to the user of this moment, the first time: it was made for that one, and
+    /// does nothing for another, however long it waits in its queue.
+    func begin() {
+        let current = connection.signIn
+        begun.withLock { $0 = $0 ?? current }
+    }
+
     // MARK: What subclasses do
 
     /// Does the work, reporting items as they are done.
@@ -71,7 +89,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// Runs blocks of the app on the operation's queue, and waits for them.
     func report(_ blocks: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
-            callbacks.async {
+            callbacks.add {
                 blocks()
                 continuation.resume()
             }
@@ -80,7 +98,7 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     /// Runs blocks of the app on the operation's queue, after those that wait there.
     func post(_ blocks: @escaping @Sendable () -> Void) {
-        callbacks.async { blocks() }
+        callbacks.add(blocks)
     }
 
     // MARK: Life cycle
@@ -112,6 +130,7 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     private func work() {
         goesOn = true
+        begin()
         life.own(
             Task(priority: effectiveSettings.taskPriority) {
                 let error = await self.run()
@@ -146,7 +165,7 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     /// The time by which the container's client waits.
     private var clock: any Clock<Duration> {
-        (try? effectiveSettings.container?.connection.client.clock) ?? ContinuousClock()
+        (try? effectiveSettings.container?.connection.client.clock) ?? DeadlineClock()
     }
 
     private func end() {

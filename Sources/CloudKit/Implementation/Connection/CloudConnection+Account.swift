@@ -21,7 +21,7 @@ extension CloudConnection {
 
     /// The status that the process was told, if there is one for this sign-in.
     private func toldStatus(_ client: WebClient) -> CKAccountStatus? {
-        let signIn = client.credentials.signInCount
+        let signIn = client.signIn ?? client.credentials.signInCount
         return account.withLock { account in
             account.told.flatMap { $0.signIn == signIn ? $0.status : nil }
         }
@@ -36,13 +36,15 @@ extension CloudConnection {
     ///
     /// `.CKAccountChanged` is posted where the answer is another than the last.
     func accountStatus() async throws(CKError) -> CKAccountStatus {
-        let client = try client
+        let client = try client.begun()
         if let status = toldStatus(client) { return status }
-        let signIn = client.credentials.signInCount
+        let signIn = client.signIn ?? 0
         let status: CKAccountStatus
         do {
             status = try await askForCaller(client) == nil ? .noAccount : .available
         } catch {
+            // Who is signed in now is asked for anew.
+            if client.credentials.signInCount != signIn { return try await accountStatus() }
             switch error.code {
             case .notAuthenticated: status = .noAccount
             case .managedAccountRestricted: status = .restricted

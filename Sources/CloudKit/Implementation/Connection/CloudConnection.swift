@@ -46,9 +46,15 @@ package final class CloudConnection: Sendable {
     /// The container's name; nil when nothing says where the service is.
     package var containerName: String? { (try? configured.get())?.container }
 
-    /// The client of the service, for one call of some urgency.
-    func client(_ settings: RequestSettings) throws(CKError) -> WebClient {
+    /// The sign-in of this moment; nil when nothing says where the service is.
+    var signIn: Int? { (try? configured.get())?.credentials.signInCount }
+
+    /// The client of the service, for one piece of work of some urgency that was begun under a
+    /// sign-in, or begins now.
+    func client(_ settings: RequestSettings, signIn: Int? = nil) throws(CKError) -> WebClient {
         var client = try client
+        client.signIn = signIn
+        client = client.begun()
         client.timeout = settings.timeout
         if settings.isPatient { client.repetition = .patient }
         return client.limited(to: settings.callTimeout)
@@ -65,17 +71,21 @@ package final class CloudConnection: Sendable {
 
     /// The record name of the signed-in user, if it was asked for.
     func knownCaller(_ client: WebClient) -> String? {
-        let signIn = client.credentials.signInCount
+        let signIn = client.signIn ?? client.credentials.signInCount
         return caller.withLock { $0.flatMap { $0.signIn == signIn ? $0.name : nil } }
     }
 
     /// Asks the service for the record name of the signed-in user; nil when no user is signed in.
     func askForCaller(_ client: WebClient) async throws(CKError) -> String? {
-        let signIn = client.credentials.signInCount
-        guard client.credentials.webAuthToken != nil else { return nil }
+        let client = client.begun()
         do {
+            let signIn = client.signIn ?? 0
+            guard try client.credentials.webAuthToken(under: signIn) != nil else { return nil }
             let name = try await client.caller().userRecordName
-            caller.withLock { $0 = (name, signIn) }
+            caller.withLock { known in
+                // A late answer is about a user of before.
+                if known.map({ $0.signIn <= signIn }) ?? true { known = (name, signIn) }
+            }
             return name
         } catch {
             throw CKError(error)

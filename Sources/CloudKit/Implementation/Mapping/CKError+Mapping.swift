@@ -36,8 +36,13 @@ extension CKError {
             )
         case .transport(let failure):
             self.init(Self.code(failure.code), message: failure.message, cause: failure)
-        case .unexpectedAnswer(let status, _):
-            self.init(Self.code(ofAnswer: status), message: error.description, cause: error)
+        case .unexpectedAnswer(let status, _, let retryAfter):
+            self.init(
+                Self.code(ofAnswer: status),
+                message: error.description,
+                retryAfter: retryAfter,
+                cause: error
+            )
         case .unwritable: self.init(.invalidArguments, message: error.description, cause: error)
         }
     }
@@ -133,6 +138,9 @@ extension CKError {
     private static func code(_ code: TransportError.Code) -> CKError.Code {
         switch code {
         case .unreachable: .networkUnavailable
+        case .badAddress: .badContainer
+        // What was to be done for the user of before waits for that user.
+        case .userChanged: .notAuthenticated
         case .cancelled: .operationCancelled
         case .fileNotFound: .assetFileNotFound
         case .fileUnusable, .gone: .assetNotAvailable

@@ -4,7 +4,8 @@ extension CKOperation {
         let container = effectiveSettings.container ?? CKContainer.default()
         return ContainerRequests(
             connection: container.connection,
-            settings: effectiveSettings.filled(from: container.settings).requests
+            settings: effectiveSettings.filled(from: container.settings).requests,
+            signIn: signIn
         )
     }
 }

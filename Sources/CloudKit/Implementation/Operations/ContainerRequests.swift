@@ -6,13 +6,20 @@ import Foundation
 struct ContainerRequests: Sendable {
     let connection: CloudConnection
     var settings = RequestSettings()
+    /// The sign-in that the work was begun under; nil for that of each request.
+    var signIn: Int?
 
     typealias ParticipantResults =
         [CKUserIdentity.LookupInfo: Result<CKShare.Participant, any Error>]
 
     /// People and shares are asked for on the public path, as a user.
     private func context() async throws(CKError) -> DatabaseRequests.Context {
-        let requests = DatabaseRequests(connection: connection, scope: .public, settings: settings)
+        let requests = DatabaseRequests(
+            connection: connection,
+            scope: .public,
+            settings: settings,
+            signIn: signIn
+        )
         let context = try await requests.context()
         guard context.owners.caller != nil else {
             throw CKError(

@@ -8,6 +8,15 @@ struct DatabaseRequests: Sendable {
     let connection: CloudConnection
     let scope: CKDatabase.Scope
     var settings = RequestSettings()
+    /// The sign-in that the work was begun under; nil for that of each request.
+    var signIn: Int?
+
+    /// The same for a piece of work that begins now, and ends with this moment's sign-in.
+    func begun(under signIn: Int? = nil) -> Self {
+        var requests = self
+        requests.signIn = signIn ?? requests.signIn ?? connection.signIn
+        return requests
+    }
 
     /// What one call needs: the client, and how it names owners.
     struct Context: Sendable {
@@ -31,7 +40,7 @@ struct DatabaseRequests: Sendable {
 
     /// The client for one call.
     var client: WebClient {
-        get throws(CKError) { try connection.client(settings) }
+        get throws(CKError) { try connection.client(settings, signIn: signIn) }
     }
 
     /// The identity of the signed-in user's record.
@@ -45,7 +54,14 @@ struct DatabaseRequests: Sendable {
             throw CKError(.notAuthenticated, message: error.localizedDescription, cause: error)
         }
         guard let name else {
-            throw CKError(.notAuthenticated, message: "No user is signed in")
+            let hasKey = try connection.client.credentials.serverKey != nil
+            throw CKError(
+                .notAuthenticated,
+                message: hasKey
+                    ? "A program with a server-to-server key is no user: it has the public database "
+                        + "and no record of its own to ask for"
+                    : "No user is signed in"
+            )
         }
         return CKRecord.ID(recordName: name)
     }
@@ -59,6 +75,8 @@ struct DatabaseRequests: Sendable {
                 .notAuthenticated,
                 message: "The \(scope.wire.rawValue) database needs a signed-in user: a web auth "
                     + "token, from CLOUDKIT_WEB_AUTH_TOKEN or given in code"
+                    + (client.credentials.serverKey == nil
+                        ? "" : "; a server-to-server key reaches the public database alone")
             )
         }
         return Context(

@@ -116,6 +116,28 @@ private struct LimitedTransport<Base: Clock<Duration>>: Transport {
         try await hold { try await base.download(url, to: file, progress: progress) }
     }
 
+    func upload(
+        _ file: URL,
+        to url: String,
+        timeout: Double,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        try await hold {
+            try await base.upload(file, to: url, timeout: timeout, progress: progress)
+        }
+    }
+
+    func download(
+        _ url: String,
+        to file: URL,
+        timeout: Double,
+        progress: @escaping TransferProgress
+    ) async throws {
+        try await hold {
+            try await base.download(url, to: file, timeout: timeout, progress: progress)
+        }
+    }
+
     private func hold<Success: Sendable>(
         _ body: @escaping @Sendable () async throws -> Success
     ) async throws -> Success {

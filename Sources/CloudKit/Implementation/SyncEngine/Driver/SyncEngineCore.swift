@@ -21,7 +21,7 @@ final class SyncEngineCore: Sendable {
         let (state, problem) = SyncEngineState.restored(
             from: configuration.stateSerialization,
             origin: SyncEngineState.Origin(
-                container: configuration.database.requests.connection.containerName,
+                container: configuration.database.anybodysRequests.connection.containerName,
                 scope: configuration.database.databaseScope
             )
         )

@@ -1,3 +1,4 @@
+import CloudKitWebClient
 import Foundation
 
 /// Time, chance, log and threads of an engine; a test may put its own in their place.
@@ -35,7 +36,7 @@ package struct SyncEngineEnvironment: Sendable {
     }
 
     /// The environment of an app.
-    package static let live = SyncEngineEnvironment(clock: ContinuousClock())
+    package static let live = SyncEngineEnvironment(clock: DeadlineClock())
 
     /// Writes a line that says where it comes from.
     package static func writeToStandardError(_ message: String) {

@@ -55,7 +55,7 @@ extension DatabaseSyncService {
         let name = UUID().uuidString
         while !Task.isCancelled {
             do {
-                let client = try requests.connection.client
+                let client = try requests.connection.client.begun()
                 let place = try await client.createToken(clientID: name).webcourierURL
                 // What was pushed before the place existed, or got lost on the way, came to nobody.
                 continuation.yield()

@@ -12,7 +12,7 @@ package struct DatabaseSyncService: SyncEngineService {
     package init(_ database: CKDatabase, environment: SyncEngineEnvironment = .live) {
         self.environment = environment
         settings = database.settings
-        requests = database.requests
+        requests = database.anybodysRequests
         // The engine repeats by itself what found no server, and says so between the attempts.
         requests.settings.isPatient = false
     }
@@ -22,18 +22,22 @@ package struct DatabaseSyncService: SyncEngineService {
         for user: String?,
         in group: CKOperationGroup?
     ) async -> SyncAnswer {
+        // The user who is found to be the right one is the one who is asked for.
+        let service = begun(in: group)
         do {
-            if let user { try await check(user) }
-            return try await configured(by: group).answer(request)
+            if let user { try await service.check(user) }
+            return try await service.answer(request)
         } catch {
             return .failure(error)
         }
     }
 
-    /// The service under a group's configuration, which wins over the database's.
-    private func configured(by group: CKOperationGroup?) -> Self {
-        guard let group else { return self }
+    /// The service for one request of the user of this moment, under a group's configuration, which
+    /// wins over the database's.
+    private func begun(in group: CKOperationGroup?) -> Self {
         var service = self
+        service.requests = requests.begun()
+        guard let group else { return service }
         service.requests.settings.timeout = group.settings.filled(from: settings).requests.timeout
         return service
     }

@@ -3,34 +3,43 @@ import Foundation
 import NIOCore
 import NIOFileSystem
 import NIOPosix
+import NIOSSL
 
 extension TransportError {
     /// Puts what ended the transfer of a file into the client's terms.
-    init(file: URL, address url: String, _ error: any Error) {
+    init(file: URL, _ error: any Error) {
         switch error {
         case let error as TransportError: self = error
         case let error as FileSystemError where !Task.isCancelled: self.init(file: file, error)
-        default: self.init(address: url, error)
+        default: self.init(address: "the file's server", error)
         }
     }
 
-    /// Puts what the HTTP client reports into the client's terms.
+    /// Puts what the HTTP client reports into the client's terms; the server is named by scheme,
+    /// host and port, because the rest of an address holds tokens.
     ///
     /// Whatever ends the request of a cancelled task was brought about by the cancellation, which
     /// reaches files, streams and connections each in its own way.
-    init(address url: String, _ error: any Error) {
-        let address = URLComponents(string: url).map { parts in
-            "\(parts.scheme ?? "http")://\(parts.host ?? "?")" + (parts.port.map { ":\($0)" } ?? "")
-        }
-        let server = address ?? url
+    init(address server: String, _ error: any Error) {
         switch error {
+        case let error as TransportError: self = error
         case _ where Task.isCancelled, is CancellationError,
             HTTPClientError.cancelled as HTTPClientError:
             self.init(.cancelled, message: "The request to \(server) was cancelled", cause: error)
+        case is IdleWatch.TimedOut:
+            self.init(.timedOut, message: "\(server) sent no byte in time")
+        case _ where Self.isAboutTrust(error): self = .untrusted(server, error)
         case is NIOConnectionError, is SocketAddressError:
             self = .noServer(at: server, error)
         case let failure as IOError where Self.unconnected.contains(failure.errnoCode):
             self = .noServer(at: server, error)
+        case HTTPClientError.proxyAuthenticationRequired as HTTPClientError:
+            self.init(
+                .refused,
+                message: "The proxy on the way to \(server) asks for a name and a password; give "
+                    + "them with HTTPS_PROXY=http://name:password@host:port",
+                cause: error
+            )
         case let error as HTTPClientError where Self.unreachable.contains(error):
             self.init(
                 .unreachable,
@@ -52,6 +61,29 @@ extension TransportError {
         }
     }
 
+    /// Whether a server's certificate was refused, or ours by the server.
+    private static func isAboutTrust(_ error: any Error) -> Bool {
+        switch error {
+        case let error as NIOSSLExtraError: error == .failedToValidateHostname
+        // Boring SSL's errors are told apart by their text alone.
+        case NIOSSLError.handshakeFailed(let cause):
+            ["CERTIFICATE_VERIFY_FAILED", "CERTIFICATE_REQUIRED", "UNKNOWN_CA", "BAD_CERTIFICATE"]
+                .contains { "\(cause)".contains($0) }
+        default: false
+        }
+    }
+
+    private static func untrusted(_ server: String, _ cause: any Error) -> TransportError {
+        TransportError(
+            .untrusted,
+            message: "The certificates of this program and of \(server) do not agree: it is "
+                + "expired, made for another name, or of an authority that is not trusted. Name the "
+                + "file of the authority's certificate with SSL_CERT_FILE, or give HTTPTransport a "
+                + "client with trust roots and, where the server asks for one, a certificate",
+            cause: cause
+        )
+    }
+
     private static func noServer(at address: String, _ cause: any Error) -> TransportError {
         TransportError(
             .unreachable,
@@ -67,6 +99,7 @@ extension TransportError {
 
     private static let unreachable: [HTTPClientError] = [
         .connectTimeout, .invalidURL, .emptyHost, .emptyScheme, .tlsHandshakeTimeout,
+        .invalidProxyResponse,
         .getConnectionFromPoolTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout,
     ]
 

@@ -1,0 +1,37 @@
+import Dispatch
+import Synchronization
+
+/// Runs blocks of an app one after the other, on threads that all operations share.
+///
+/// Not a dispatch queue, of which each takes a thread of its own while it has something to do; and
+/// not Swift's threads, because an app's block may wait for something.
+final class CallbackLine: Sendable {
+    private struct State {
+        var waiting: [@Sendable () -> Void] = []
+        var isRunning = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Runs a block after those that were added before.
+    func add(_ block: @escaping @Sendable () -> Void) {
+        let starts = state.withLock { state in
+            state.waiting.append(block)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if starts { DispatchQueue.global().async { self.run() } }
+    }
+
+    private func run() {
+        while true {
+            let blocks = state.withLock { state -> [@Sendable () -> Void] in
+                defer { state.waiting = [] }
+                if state.waiting.isEmpty { state.isRunning = false }
+                return state.waiting
+            }
+            guard !blocks.isEmpty else { return }
+            for block in blocks { block() }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+public import AsyncHTTPClient
+public import Foundation
+public import Logging
+import NIOCore
+import NIOFileSystem
+import NIOHTTP1
+import Synchronization
+
+/// Carries requests over HTTP.
+///
+/// `HTTPTransport()` needs nothing: all such transports of a process share one pool of connections,
+/// on the event loops that NIO keeps for the process, and heed `SSL_CERT_FILE`, `HTTPS_PROXY` and
+/// `NO_PROXY`. A program that has an HTTP client of its own, with its trust roots, its client
+/// certificate, its proxy and its event loops, gives it:
+///
+/// ```swift
+/// var tls = TLSConfiguration.makeClientConfiguration()
+/// tls.trustRoots = .file("/etc/ssl/company.pem")
+/// let http = HTTPClient(configuration: HTTPClient.Configuration(tlsConfiguration: tls))
+/// let transport = HTTPTransport(client: http, logger: logger)
+/// ```
+public struct HTTPTransport: Transport {
+    /// The name and version of this package, as servers see them.
+    public static let userAgent = "swift-cloudkit/\(PackageVersion.current)"
+
+    /// Seconds that a request waits for a connection to be free, before its own time begins.
+    public var connectionTimeout: Double = 300
+
+    /// What servers are told of the program.
+    public var userAgent = HTTPTransport.userAgent
+
+    /// Takes one line at `debug` for each request, and the steps of the HTTP client; never a token,
+    /// a link or a body.
+    public var logger: Logger?
+
+    /// The app's client; nil for the process's.
+    private let own: (client: HTTPClient, gate: ConnectionGate)?
+
+    /// Makes a transport over the connections that the process shares.
+    public init(logger: Logger? = nil) {
+        self.logger = logger
+        own = nil
+    }
+
+    /// Makes a transport over a client of the app, who also shuts it down.
+    ///
+    /// - Parameters:
+    ///   - client: The HTTP client. Its timeouts hold besides those of requests; give it no `read`
+    ///     timeout, and `retryConnectionEstablishment = false`, to have this package's alone.
+    ///   - connectionsPerHost: As many as the client's pool keeps to one host: further requests
+    ///     wait in the transport. Each listener for notifications takes one more.
+    ///   - logger: What logs.
+    public init(client: HTTPClient, connectionsPerHost: Int = 8, logger: Logger? = nil) {
+        own = (client, ConnectionGate(width: connectionsPerHost))
+        self.logger = logger
+    }
+
+    /// Sends a request and reads the whole answer.
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        var message = HTTPClientRequest(url: request.url)
+        message.method = HTTPMethod(rawValue: request.method)
+        for (name, value) in request.headers { message.headers.add(name: name, value: value) }
+        if let body = request.body { message.body = .bytes(ByteBuffer(bytes: body)) }
+        let watch = IdleWatch(request.timeout)
+        return try await exchange(message, watch, waits: request.waits) { response in
+            try await Self.read(response, watch)
+        }
+    }
+
+    /// Streams a file into a POST request.
+    public func upload(
+        _ file: URL,
+        to url: String,
+        timeout: Double,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        do {
+            return try await FileSystem.shared.withFileHandle(forReadingAt: FilePath(file.path)) {
+                handle in
+                let size = try await handle.info().size
+                let watch = IdleWatch(timeout)
+                var message = HTTPClientRequest(url: url)
+                message.method = .POST
+                message.headers.add(name: "Content-Type", value: "application/octet-stream")
+                let sent = Mutex<Int64>(0)
+                let chunks = handle.readChunks().map { chunk in
+                    watch.touch()
+                    let soFar = sent.withLock { sent in
+                        sent += Int64(chunk.readableBytes)
+                        return sent
+                    }
+                    // The last report comes with the answer.
+                    if soFar < size { progress(Double(soFar) / Double(size)) }
+                    return chunk
+                }
+                message.body = .stream(chunks, length: .known(size))
+                let response = try await exchange(message, watch) { response in
+                    try await Self.read(response, watch)
+                }
+                progress(1)
+                return response
+            }
+        } catch {
+            throw TransportError(file: file, error)
+        }
+    }
+
+    /// Streams a file into a POST request, which may be silent for a minute.
+    public func upload(
+        _ file: URL,
+        to url: String,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        try await upload(file, to: url, timeout: 60, progress: progress)
+    }
+
+    /// Streams an answer into a file.
+    public func download(
+        _ url: String,
+        to file: URL,
+        timeout: Double,
+        progress: @escaping TransferProgress
+    ) async throws {
+        do {
+            try await FileSystem.shared.withFileHandle(
+                forWritingAt: FilePath(file.path),
+                options: .newFile(replaceExisting: false, permissions: .ownerReadWrite)
+            ) { handle in
+                let watch = IdleWatch(timeout)
+                try await exchange(HTTPClientRequest(url: url), watch) { response in
+                    try await Self.receive(response, watch, progress: progress) { bytes, offset in
+                        try await handle.write(
+                            contentsOf: bytes.readableBytesView,
+                            toAbsoluteOffset: offset
+                        )
+                    }
+                }
+            }
+            progress(1)
+        } catch {
+            // There is no file to remove: it appears when its handle is closed without an error.
+            throw TransportError(file: file, error)
+        }
+    }
+
+    /// Streams an answer into a file; the server may be silent for a minute.
+    public func download(
+        _ url: String,
+        to file: URL,
+        progress: @escaping TransferProgress
+    ) async throws {
+        try await download(url, to: file, timeout: 60, progress: progress)
+    }
+
+    // MARK: One exchange
+
+    /// Sends a request when there is a connection for it, and does something with the answer.
+    private func exchange<Success: Sendable>(
+        _ request: HTTPClientRequest,
+        _ watch: IdleWatch,
+        waits: Bool = false,
+        _ body: @escaping @Sendable (HTTPClientResponse) async throws -> Success
+    ) async throws -> Success {
+        let address: ServerAddress
+        do {
+            address = try ServerAddress(request.url)
+        } catch {
+            throw TransportError.badAddress(error.reason)
+        }
+        let (client, gate) = try route(to: address, waits: waits)
+        var message = request
+        if message.headers["User-Agent"].isEmpty {
+            message.headers.add(name: "User-Agent", value: userAgent)
+        }
+        let log = RequestLog(logger, request.url)
+        do {
+            return try await gate.pass(to: address.origin, waiting: connectionTimeout) {
+                try await watch.hold { [message] in
+                    let response = try await client.execute(
+                        message,
+                        // Silence is watched over above; this is only the client's own end.
+                        timeout: .hours(24 * 365),
+                        logger: logger
+                    )
+                    watch.touch()
+                    log.finished(Int(response.status.code))
+                    return try await body(response)
+                }
+            }
+        } catch let error as FileSystemError where !Task.isCancelled {
+            throw error
+        } catch {
+            let failure = TransportError(address: address.origin, error)
+            log.failed(failure)
+            throw failure
+        }
+    }
+
+    /// The client for a server, and where requests wait for it.
+    private func route(
+        to address: ServerAddress,
+        waits: Bool
+    ) throws(TransportError) -> (HTTPClient, ConnectionGate) {
+        if let own { return (own.client, waits ? Self.open : own.gate) }
+        let clients = try HTTPClients.shared.get()
+        return (clients.client(for: address, waits: waits), waits ? Self.open : clients.gate)
+    }
+
+    /// Requests that wait for something to happen do not stand in the others' line.
+    private static let open = ConnectionGate(width: .max)
+
+    private static func read(
+        _ response: HTTPClientResponse,
+        _ watch: IdleWatch
+    ) async throws -> TransportResponse {
+        var body = ByteBuffer()
+        for try await bytes in response.body {
+            watch.touch()
+            guard body.readableBytes + bytes.readableBytes <= HTTPClients.largestBody else {
+                throw NIOTooManyBytesError(maxBytes: HTTPClients.largestBody)
+            }
+            body.writeImmutableBuffer(bytes)
+        }
+        // The stream of a cancelled task may end like one that is complete.
+        try Task.checkCancellation()
+        var headers: [String: String] = [:]
+        for (name, value) in response.headers { headers[name.lowercased()] = value }
+        return TransportResponse(
+            status: Int(response.status.code),
+            headers: headers,
+            body: Data(body.readableBytesView)
+        )
+    }
+
+    private static func receive(
+        _ response: HTTPClientResponse,
+        _ watch: IdleWatch,
+        progress: TransferProgress,
+        write: (ByteBuffer, Int64) async throws -> Void
+    ) async throws {
+        guard response.status == .ok else {
+            let isGone = [.notFound, .gone].contains(response.status)
+            // Without the link, which is all that is needed to read the file.
+            throw TransportError(
+                isGone ? .gone : .refused,
+                message: "The file's server answered \(response.status.code)"
+            )
+        }
+        let size = response.headers.first(name: "content-length").flatMap(Double.init)
+        var offset: Int64 = 0
+        for try await bytes in response.body {
+            watch.touch()
+            try await write(bytes, offset)
+            watch.touch()
+            offset += Int64(bytes.readableBytes)
+            if let size, size > 0 { progress(min(Double(offset) / size, 1)) }
+        }
+        // The stream of a cancelled task may end like one that is complete.
+        try Task.checkCancellation()
+    }
+}

@@ -1,0 +1,179 @@
+import CloudKitWire
+import Foundation
+
+extension WebClient {
+    /// Sends one request; the answer's type follows from the use.
+    ///
+    /// `query` asks for what only this package's server knows.
+    func call<Response: Decodable>(
+        _ endpoint: Endpoint,
+        in database: DatabaseScope,
+        _ body: (some Encodable)?,
+        query: String = ""
+    ) async throws(WebClientError) -> Response {
+        let path = ServicePath(
+            container: container,
+            environment: environment,
+            database: database,
+            endpoint: endpoint
+        )
+        return try await call(
+            path: "\(path)",
+            body,
+            query: query,
+            mayRepeat: !endpoint.changesData
+        )
+    }
+
+    /// Sends one request to a path; one that may not repeat is sent again only when it did not
+    /// reach the server.
+    func call<Response: Decodable>(
+        path: String,
+        _ body: (some Encodable)?,
+        query: String = "",
+        mayRepeat: Bool = true
+    ) async throws(WebClientError) -> Response {
+        try checkAddress()
+        // Repetitions are for the user of the first attempt.
+        let signIn = signIn ?? credentials.signInCount
+        let body = try body.map { body throws(WebClientError) in try Self.write(body) }
+        var attempt = 1
+        while true {
+            let request = try request(to: path, body, query: query, under: signIn)
+            do {
+                return try Self.read(Response.self, from: try await send(request, under: signIn))
+            } catch {
+                guard let delay = repetition.delay(after: attempt, error, mayRepeat) else {
+                    throw Redaction(request, credentials).clean(error)
+                }
+                attempt += 1
+                try await wait(delay)
+            }
+        }
+    }
+
+    /// A request with the credentials of this moment: a repeated one needs the newest.
+    private func request(
+        to path: String,
+        _ body: Data?,
+        query: String,
+        under signIn: Int
+    ) throws(WebClientError) -> TransportRequest {
+        // Apple's service knows none of this package's extensions.
+        let extensions = url == Self.appleURL ? "" : query
+        let parameters = [try credentials.query(under: signIn), name, extensions]
+            .filter { !$0.isEmpty }.joined(separator: "&")
+        let target = parameters.isEmpty ? path : "\(path)?\(parameters)"
+        var request = TransportRequest(
+            method: body == nil ? "GET" : "POST",
+            url: url + target,
+            headers: credentials.headers(target: target, body: body ?? Data()),
+            body: body,
+            timeout: timeout
+        )
+        if body != nil { request.headers["Content-Type"] = "application/json; charset=utf-8" }
+        return request
+    }
+
+    /// The client's name as a parameter, empty where there is none to send.
+    private var name: String {
+        guard let clientID, credentials.webAuthToken != nil else { return "" }
+        return "clientId=" + WebCredentials.escaped(clientID)
+    }
+
+    private func wait(_ delay: Duration) async throws(WebClientError) {
+        do {
+            try await clock.sleep(for: delay)
+        } catch {
+            throw .transport(TransportError(.cancelled, message: "The request was cancelled"))
+        }
+    }
+
+    func send(
+        _ request: TransportRequest,
+        under signIn: Int
+    ) async throws(WebClientError) -> TransportResponse {
+        do {
+            // Nothing new is begun for who has given up: over HTTP it would still be carried out.
+            try Task.checkCancellation()
+            let response = try await transport.send(request)
+            // On error answers too, as observed on the service.
+            if let token = response.headers["x-apple-cloudkit-web-auth-token"] {
+                credentials.renew(token, under: signIn)
+            }
+            return response
+        } catch {
+            throw WebClientError(thrown: error)
+        }
+    }
+
+    private static func write(_ body: some Encodable) throws(WebClientError) -> Data {
+        do {
+            return try WireJSON.encode(body)
+        } catch EncodingError.invalidValue(let value, let context) {
+            let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+            throw .unwritable(message: "\(path): \(value) cannot be sent; numbers must be finite")
+        } catch {
+            throw .unwritable(message: "\(error)")
+        }
+    }
+
+    static func read<Response: Decodable>(
+        _ type: Response.Type,
+        from response: TransportResponse
+    ) throws(WebClientError) -> Response {
+        guard (200..<300).contains(response.status) else {
+            if var error = try? WireJSON.decode(RequestError.self, from: response.body) {
+                error.retryAfter = error.retryAfter ?? response.retryAfter()
+                throw .refused(error, status: response.status)
+            }
+            throw .unexpectedAnswer(
+                status: response.status,
+                message: excerpt(response.body),
+                retryAfter: response.retryAfter()
+            )
+        }
+        do {
+            return try WireJSON.decode(type, from: response.body)
+        } catch {
+            // Of JSON the place is enough, and says nothing of what users keep.
+            let place = (error as? DecodingError).map(WireJSON.place) ?? "\(error)"
+            let isForeign = response.body.first != UInt8(ascii: "{")
+            throw .unexpectedAnswer(
+                status: response.status,
+                message: isForeign ? excerpt(response.body) : place
+            )
+        }
+    }
+
+    /// Enough of a foreign answer to recognise what sent it.
+    private static func excerpt(_ body: Data) -> String {
+        let text = String(decoding: body.prefix(200), as: UTF8.self)
+        return text.isEmpty ? "no body" : text
+    }
+}
+
+extension TransportResponse {
+    /// The most that a word in a header field makes a client wait, in seconds: what is on the way,
+    /// such as a proxy, knows nothing of the service's plans.
+    static let longestRetryAfter: Double = 3600
+
+    /// Seconds after which to try again, as the answer's `Retry-After` says: a number or a date.
+    func retryAfter(now: Date = Date()) -> Double? {
+        guard let text = headers["retry-after"]?.trimmingCharacters(in: .whitespaces) else {
+            return nil
+        }
+        let seconds = Double(text) ?? Self.date(text)?.timeIntervalSince(now)
+        guard let seconds, !seconds.isNaN else { return nil }
+        return min(max(seconds, 0), Self.longestRetryAfter)
+    }
+
+    /// A date as HTTP writes it (RFC 9110, 5.6.7).
+    private static func date(_ text: String) -> Date? {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.date(from: text)
+    }
+}

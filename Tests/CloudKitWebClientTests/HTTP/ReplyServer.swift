@@ -1,0 +1,166 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import Synchronization
+import Testing
+
+/// A server on the loopback interface that answers each request as a test says.
+final class ReplyServer: Sendable {
+    /// A request as it came in.
+    struct Request: Sendable {
+        let head: HTTPRequestHead
+        var body = ByteBuffer()
+
+        /// The request's line and header fields.
+        var text: String { "\(head.method) \(head.uri) \(head.headers)" }
+    }
+
+    /// What comes back.
+    enum Reply: Sendable {
+        /// A whole answer.
+        case answer(Int, String, [(String, String)] = [])
+        /// A whole answer after some time.
+        case late(TimeAmount, String)
+        /// The first half of an answer, and no more.
+        case half(String)
+        /// A byte of the answer, again and again, for as long as it lasts.
+        case drip(TimeAmount, Int)
+        /// Nothing.
+        case silence
+        /// The end of the connection.
+        case hangUp
+    }
+
+    private let received = Mutex<[Request]>([])
+
+    /// The requests so far.
+    var requests: [Request] { received.withLock { $0 } }
+
+    private func note(_ request: Request) { received.withLock { $0.append(request) } }
+
+    /// Runs a server for a test, which is given its port.
+    static func run<Success>(
+        tls: NIOSSLContext? = nil,
+        _ reply: @escaping @Sendable (Request) -> Reply,
+        _ body: (Int, ReplyServer) async throws -> Success
+    ) async throws -> Success {
+        let server = ReplyServer()
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+                    try pipeline.configureHTTPServerPipeline()
+                    try pipeline.addHandler(Handler(server, reply))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(channel.localAddress?.port)
+        do {
+            let result = try await body(port, server)
+            try await channel.close().get()
+            return result
+        } catch {
+            try await channel.close().get()
+            throw error
+        }
+    }
+
+    /// What a server with the tests' certificate needs; it may ask for a client's.
+    static func tls(asksForCertificate: Bool = false) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [.certificate(try certificate(TestAuthority.server))],
+            privateKey: .privateKey(try key(TestAuthority.serverKey))
+        )
+        if asksForCertificate {
+            configuration.certificateVerification = .noHostnameVerification
+            configuration.trustRoots = .certificates([try certificate(TestAuthority.certificate)])
+        }
+        return try NIOSSLContext(configuration: configuration)
+    }
+
+    static func certificate(_ pem: String) throws -> NIOSSLCertificate {
+        try NIOSSLCertificate(bytes: Array(pem.utf8), format: .pem)
+    }
+
+    static func key(_ pem: String) throws -> NIOSSLPrivateKey {
+        try NIOSSLPrivateKey(bytes: Array(pem.utf8), format: .pem)
+    }
+
+    private final class Handler: ChannelInboundHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        typealias OutboundOut = HTTPServerResponsePart
+
+        private let server: ReplyServer
+        private let reply: @Sendable (Request) -> Reply
+        private var request: Request?
+
+        init(_ server: ReplyServer, _ reply: @escaping @Sendable (Request) -> Reply) {
+            self.server = server
+            self.reply = reply
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            switch unwrapInboundIn(data) {
+            case .head(let head): request = Request(head: head)
+            case .body(var bytes): request?.body.writeBuffer(&bytes)
+            case .end:
+                guard let request else { return }
+                self.request = nil
+                server.note(request)
+                carryOut(reply(request), context.channel)
+            }
+        }
+
+        private func carryOut(_ reply: Reply, _ channel: any Channel) {
+            switch reply {
+            case .answer(let status, let text, let fields):
+                Self.send(channel, status, text, fields: fields)
+            case .late(let wait, let text):
+                channel.eventLoop.scheduleTask(in: wait) { Self.send(channel, 200, text) }
+            case .half(let text):
+                Self.send(channel, 200, text, length: 2 * text.utf8.count)
+            case .drip(let pause, let count):
+                Self.send(channel, 200, "1", length: count + 1)
+                Self.drip(channel, pause, count)
+            case .silence: break
+            case .hangUp: channel.close(promise: nil)
+            }
+        }
+
+        private static func drip(_ channel: any Channel, _ pause: TimeAmount, _ left: Int) {
+            guard left > 0 else {
+                return channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
+            }
+            channel.eventLoop.scheduleTask(in: pause) {
+                let byte = HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: "1")))
+                channel.writeAndFlush(byte, promise: nil)
+                drip(channel, pause, left - 1)
+            }
+        }
+
+        private static func send(
+            _ channel: any Channel,
+            _ status: Int,
+            _ text: String,
+            length: Int? = nil,
+            fields: [(String, String)] = []
+        ) {
+            var headers = HTTPHeaders(fields)
+            headers.add(name: "Content-Length", value: "\(length ?? text.utf8.count)")
+            let head = HTTPResponseHead(
+                version: .http1_1,
+                status: HTTPResponseStatus(statusCode: status),
+                headers: headers
+            )
+            channel.write(HTTPServerResponsePart.head(head), promise: nil)
+            let body = HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: text)))
+            channel.writeAndFlush(body, promise: nil)
+            guard length == nil else { return }
+            channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
+        }
+    }
+}

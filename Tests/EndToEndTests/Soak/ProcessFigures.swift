@@ -1,0 +1,25 @@
+import Foundation
+
+/// What the process takes of its machine.
+struct ProcessFigures: CustomStringConvertible {
+    let megabytes: Double
+    let threads: Int
+    let descriptors: Int
+
+    /// Reads them; nil where there is no `/proc`.
+    init?() {
+        let files = FileManager.default
+        guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
+            let threads = try? files.contentsOfDirectory(atPath: "/proc/self/task").count,
+            let descriptors = try? files.contentsOfDirectory(atPath: "/proc/self/fd").count
+        else { return nil }
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+        megabytes = (Double(line.filter(\.isNumber)) ?? 0) / 1024
+        self.threads = threads
+        self.descriptors = descriptors
+    }
+
+    var description: String {
+        String(format: "%.1f MB, %d threads, %d descriptors", megabytes, threads, descriptors)
+    }
+}

@@ -1,0 +1,130 @@
+import CloudKitWebClient
+import Foundation
+import Support
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A server in a process of its own that is killed and started again on the same data, and the way to
+/// it, on which faults happen.
+final class SoakServer: PassingTransport {
+    private struct State {
+        var process: Process?
+        var url = ""
+        var chance: SeededChance
+        var requests = 0
+        var faults = 0
+        var kills = 0
+    }
+
+    /// What clients take for the address.
+    static let url = "http://cloud.invalid"
+    static let container = "iCloud.com.example.notes"
+
+    let base: any Transport = HTTPTransport()
+    private let folder: URL
+    private let state: Mutex<State>
+
+    init(folder: URL, seed: UInt64) {
+        self.folder = folder
+        state = Mutex(State(chance: SeededChance(seed: seed)))
+    }
+
+    var counts: (requests: Int, faults: Int, kills: Int) {
+        state.withLock { ($0.requests, $0.faults, $0.kills) }
+    }
+
+    /// Starts the server; answers its API token and a token for each of the users.
+    func start(users: Int) throws -> (apiToken: String, users: [String]) {
+        let tests = try #require(Bundle.main.executableURL)
+        let process = Process()
+        process.executableURL = tests.deletingLastPathComponent()
+            .appendingPathComponent("ServerProcess")
+        process.arguments = [folder.path, "\(users)"]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        var line = Data()
+        while !line.contains(10) {
+            let part = output.fileHandleForReading.availableData
+            if part.isEmpty { throw CocoaError(.fileReadUnknown) }
+            line += part
+        }
+        let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+            .map(String.init)
+        state.withLock { state in
+            state.process = process
+            state.url = words[0]
+        }
+        return (words[1], Array(words[2...]))
+    }
+
+    /// Ends the server without warning, and waits until it is gone.
+    func kill() async {
+        let process = state.withLock { state in
+            state.kills += 1
+            defer { state.process = nil }
+            return state.process
+        }
+        guard let process else { return }
+        await withCheckedContinuation { continuation in
+            process.terminationHandler = { _ in continuation.resume() }
+            _ = Self.signal(process.processIdentifier)
+        }
+    }
+
+    private static func signal(_ process: Int32) -> Int32 {
+        #if canImport(Glibc)
+        Glibc.kill(process, SIGKILL)
+        #elseif canImport(Musl)
+        Musl.kill(process, SIGKILL)
+        #else
+        Darwin.kill(process, SIGKILL)
+        #endif
+    }
+
+    /// What can happen on the way.
+    private enum Fault { case cut, lost, busy, late }
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        let (url, fault) = state.withLock { state -> (String, Fault?) in
+            state.requests += 1
+            let dice = Int.random(in: 0..<100, using: &state.chance)
+            let fault: Fault? =
+                switch dice {
+                case 0: .cut
+                case 1: .lost
+                case 2: .busy
+                case 3: .late
+                default: nil
+                }
+            if fault != nil { state.faults += 1 }
+            return (state.url, fault)
+        }
+        var request = request
+        request.url = url + request.url.dropFirst(Self.url.count)
+        switch fault {
+        case .cut: throw TransportError(.unreachable, message: "cut")
+        case .lost:
+            _ = try await base.send(request)
+            throw TransportError(.broken, message: "lost")
+        case .busy:
+            return TransportResponse(
+                status: 503,
+                headers: ["retry-after": "0"],
+                body: Data("busy".utf8)
+            )
+        case .late:
+            for _ in 0..<100 { await Task.yield() }
+            return try await base.send(request)
+        case nil: return try await base.send(request)
+        }
+    }
+}

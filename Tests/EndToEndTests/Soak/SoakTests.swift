@@ -1,0 +1,277 @@
+import CloudKit
+import CloudKitExtras
+import CloudKitWebClient
+import Foundation
+import Support
+import Synchronization
+import Testing
+
+/// Mixed requests of two users while the server is killed and the way to it fails; `Scripts/soak` runs
+/// 300,000 of them.
+@Suite("A long run of two users", .timeLimit(.minutes(600)))
+struct SoakTests {
+    private static let zone = CKRecordZone.ID(zoneName: "Notes")
+
+    /// What was acknowledged, and what must not have been.
+    private final class Ledger: Sendable {
+        private let saved = Mutex<Set<String>>([])
+        private let wrong = Mutex<[String]>([])
+
+        var acknowledged: Set<String> { saved.withLock { $0 } }
+        var failures: [String] { wrong.withLock { $0 } }
+
+        func acknowledge(_ name: String) { saved.withLock { _ = $0.insert(name) } }
+        func forget(_ name: String) { saved.withLock { _ = $0.remove(name) } }
+        func fail(_ text: String) { wrong.withLock { $0.append(text) } }
+    }
+
+    private static func device(_ server: SoakServer, _ api: String, _ token: String?) -> CKContainer
+    {
+        CKContainer(
+            client: WebClient(
+                url: SoakServer.url,
+                container: SoakServer.container,
+                environment: .development,
+                credentials: WebCredentials(apiToken: api, webAuthToken: token),
+                transport: server
+            )
+        )
+    }
+
+    private static func note(_ name: String, _ user: Int) -> CKRecord {
+        let note = CKRecord(
+            recordType: "Note",
+            recordID: CKRecord.ID(recordName: name, zoneID: zone)
+        )
+        note["owner"] = user
+        return note
+    }
+
+    /// Errors that faults and kills give.
+    private static func passes(_ error: any Error) -> Bool {
+        switch (error as? CKError)?.code {
+        case .networkFailure, .networkUnavailable, .serviceUnavailable, .serverResponseLost,
+            .notAuthenticated, .unknownItem, .zoneNotFound, .assetNotAvailable,
+            .serverRecordChanged, .batchRequestFailed, .requestRateLimited:
+            true
+        case .partialFailure:
+            (error as? CKError)?.partialErrorsByItemID?.values.allSatisfy(passes) ?? false
+        default: false
+        }
+    }
+
+    /// Makes calls of one user until enough requests went out.
+    private static func work(
+        _ number: Int,
+        _ user: Int,
+        _ database: CKDatabase,
+        _ server: SoakServer,
+        _ ledger: Ledger,
+        _ enough: Int
+    ) async {
+        var chance = SeededChance(seed: UInt64(number))
+        var own: [String] = []
+        var call = 0
+        while server.counts.requests < enough {
+            call += 1
+            let name = "user\(user)-\(number)-\(call)"
+            do {
+                switch Int.random(in: 0..<8, using: &chance) {
+                case 0, 1:
+                    try await database.save(note(name, user))
+                    ledger.acknowledge(name)
+                    own.append(name)
+                case 2:
+                    let names = (0..<5).map { "\(name)-\($0)" }
+                    let operation = CKModifyRecordsOperation(
+                        recordsToSave: names.map { note($0, user) }
+                    )
+                    try await withCheckedThrowingContinuation { continuation in
+                        operation.modifyRecordsResultBlock = { continuation.resume(with: $0) }
+                        database.add(operation)
+                    }
+                    for name in names { ledger.acknowledge(name) }
+                case 3:
+                    guard let name = own.randomElement(using: &chance) else { continue }
+                    let record = try await database.record(
+                        for: CKRecord.ID(recordName: name, zoneID: zone)
+                    )
+                    if record["owner"] != user { ledger.fail("\(name) is another's") }
+                case 4:
+                    let query = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
+                    let page = try await database.records(
+                        matching: query,
+                        inZoneWith: zone,
+                        resultsLimit: 20
+                    )
+                    let foreign = try page.matchResults.filter { try $0.1.get()["owner"] != user }
+                    if !foreign.isEmpty { ledger.fail("a query's result") }
+                case 5:
+                    let changes = try await database.recordZoneChanges(
+                        inZoneWith: zone,
+                        since: nil,
+                        resultsLimit: 20
+                    )
+                    let foreign = changes.modificationResultsByID.keys
+                        .filter { !$0.recordName.hasPrefix("user\(user)-") }
+                    if let foreign = foreign.first { ledger.fail("\(foreign.recordName) came") }
+                case 6:
+                    guard !own.isEmpty else { continue }
+                    let name = own.removeLast()
+                    // Whether it is gone is not known until the answer comes.
+                    ledger.forget(name)
+                    try await database.deleteRecord(
+                        withID: CKRecord.ID(recordName: name, zoneID: zone)
+                    )
+                default: _ = try await database.allRecordZones()
+                }
+            } catch {
+                if !passes(error) { ledger.fail("\(error)") }
+                await Task.yield()
+            }
+        }
+    }
+
+    /// Lets the users take turns on one device, until enough requests went out.
+    private static func turns(
+        _ device: CKContainer,
+        _ tokens: [String],
+        _ server: SoakServer,
+        _ ledger: Ledger,
+        _ enough: Int
+    ) async {
+        var chance = SeededChance(seed: 99)
+        var round = 0
+        while server.counts.requests < enough {
+            round += 1
+            let user = Int.random(in: 0..<tokens.count, using: &chance)
+            try? device.signIn(webAuthToken: tokens[user])
+            let name = "user\(user)-turn-\(round)"
+            await withCheckedContinuation { continuation in
+                let count = Mutex(0)
+                let ended = Ended(count) { continuation.resume() }
+                for part in 0..<4 {
+                    let record = note("\(name)-\(part)", user)
+                    device.privateCloudDatabase.save(record) { saved, error in
+                        if saved != nil { ledger.acknowledge("\(name)-\(part)") }
+                        if let error, !passes(error) { ledger.fail("\(error)") }
+                        ended.add(of: 4)
+                    }
+                    if part == 2, round.isMultiple(of: 3) {
+                        try? device.signIn(webAuthToken: tokens[1 - user])
+                        try? device.signIn(webAuthToken: tokens[user])
+                    }
+                }
+            }
+        }
+    }
+
+    private final class Ended: Sendable {
+        private let count: Mutex<Int>
+        private let done: @Sendable () -> Void
+
+        init(_ count: consuming sending Mutex<Int>, _ done: @escaping @Sendable () -> Void) {
+            self.count = count
+            self.done = done
+        }
+
+        func add(of all: Int) {
+            let isLast = count.withLock { count in
+                count += 1
+                return count == all
+            }
+            if isLast { done() }
+        }
+    }
+
+    /// The names of all records of a user.
+    private static func names(_ database: CKDatabase) async throws -> Set<String> {
+        var names: Set<String> = []
+        var token: CKServerChangeToken?
+        var isMore = true
+        while isMore {
+            do {
+                let page = try await database.recordZoneChanges(inZoneWith: zone, since: token)
+                names.formUnion(page.modificationResultsByID.keys.map(\.recordName))
+                (token, isMore) = (page.changeToken, page.moreComing)
+            } catch  where passes(error) {
+                continue
+            }
+        }
+        return names
+    }
+
+    @Test(
+        "Nothing that was acknowledged is lost, nothing comes to the other user, nothing piles up"
+    )
+    func soak() async throws {
+        let variables = ProcessInfo.processInfo.environment
+        let enough = variables["SOAK_REQUESTS"].flatMap { Int($0) } ?? 1_500
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("cloudkit-soak-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = SoakServer(folder: folder, seed: 1)
+        let (api, tokens) = try server.start(users: 2)
+        let databases = tokens.map { Self.device(server, api, $0).privateCloudDatabase }
+        for database in databases {
+            while (try? await database.save(CKRecordZone(zoneID: Self.zone))) == nil {}
+        }
+        let ledger = Ledger()
+        var report: [String] = []
+        var early: ProcessFigures?
+        var worst: (threads: Int, descriptors: Int) = (0, 0)
+        await withTaskGroup { group in
+            for number in 0..<16 {
+                group.addTask {
+                    let user = number % 2
+                    await Self.work(number, user, databases[user], server, ledger, enough)
+                }
+            }
+            group.addTask {
+                let device = Self.device(server, api, nil)
+                await Self.turns(device, tokens, server, ledger, enough)
+            }
+            // Ten parts, between which the server is killed.
+            for part in 1...10 {
+                while server.counts.requests < enough * part / 10 {
+                    try? await DeadlineClock().sleep(for: .milliseconds(5))
+                    guard let figures = ProcessFigures() else { continue }
+                    worst.threads = max(worst.threads, figures.threads)
+                    worst.descriptors = max(worst.descriptors, figures.descriptors)
+                }
+                if part < 10 {
+                    await server.kill()
+                    #expect(throws: Never.self) { try server.start(users: 2) }
+                }
+                if let figures = ProcessFigures() {
+                    report.append("\(server.counts.requests) requests: \(figures)")
+                    if part == 2 { early = figures }
+                }
+            }
+            await group.waitForAll()
+        }
+        let counts = server.counts
+        report.append(
+            "\(counts.faults) faults, \(counts.kills) kills, \(ledger.acknowledged.count) "
+                + "records acknowledged; at most \(worst.threads) threads, \(worst.descriptors) descriptors"
+        )
+        if variables["SOAK_REQUESTS"] != nil { print(report.joined(separator: "\n")) }
+        #expect(ledger.failures.isEmpty, "\(ledger.failures.prefix(3))")
+        var found: Set<String> = []
+        for (user, database) in databases.enumerated() {
+            let names = try await Self.names(database)
+            #expect(names.allSatisfy { $0.hasPrefix("user\(user)-") })
+            found.formUnion(names)
+        }
+        #expect(ledger.acknowledged.subtracting(found).isEmpty)
+        #expect(!ledger.acknowledged.isEmpty && counts.kills == 9)
+        // A short run is beside the other tests of the process, which have threads of their own.
+        if enough >= 20_000, let early, let late = ProcessFigures() {
+            #expect(late.megabytes / early.megabytes <= 1.3, "\(report)")
+            #expect(worst.threads <= 64, "\(report)")
+            #expect(late.descriptors <= early.descriptors + 64, "\(report)")
+        }
+        await server.kill()
+    }
+}
