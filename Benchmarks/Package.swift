@@ -39,6 +39,7 @@ let package = Package(
     targets: [
         .target(name: "BenchmarkHarness"),
         .target(name: "WireBenchmarks", dependencies: [harness, webClient]),
+        .target(name: "ClientBenchmarks", dependencies: [harness, cloudKit, extras, webClient]),
         .target(name: "CodableBenchmarks", dependencies: [harness, codable]),
         .target(name: "EngineBenchmarks", dependencies: [harness, cloudKit, testing]),
         .target(
@@ -56,8 +57,8 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                harness, "AppleBenchmarks", "CodableBenchmarks", "EngineBenchmarks",
-                "ServerBenchmarks", "StoreBenchmarks", "WireBenchmarks",
+                harness, "AppleBenchmarks", "ClientBenchmarks", "CodableBenchmarks",
+                "EngineBenchmarks", "ServerBenchmarks", "StoreBenchmarks", "WireBenchmarks",
             ]
         ),
         .testTarget(name: "BenchmarkHarnessTests", dependencies: [harness]),

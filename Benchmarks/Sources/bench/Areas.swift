@@ -1,5 +1,6 @@
 import AppleBenchmarks
 import BenchmarkHarness
+import ClientBenchmarks
 import CodableBenchmarks
 import EngineBenchmarks
 import ServerBenchmarks
@@ -14,4 +15,5 @@ let areas: [Area] = [
     .engine,
     .store,
     .apple,
+    .client,
 ]
