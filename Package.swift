@@ -25,9 +25,16 @@ let features = [
 ]
 
 /// On Apple platforms `import CloudKit` is Apple's framework; ours exists where Apple has none.
-let whereAppleHasNone: TargetDependencyCondition? = .when(platforms: [.linux, .android, .windows])
+let whereAppleHasNone: TargetDependencyCondition? = .when(platforms: [.linux, .android])
 
-let cloudKit: Target.Dependency = .target(name: "CloudKit", condition: whereAppleHasNone)
+/// Builds our `CloudKit` everywhere, for a package that gives it another module name by an alias.
+///
+/// `docs/guides/portable.md` shows such a package. Without an alias it would stand in the way of
+/// Apple's framework.
+let isPortable = Context.environment["CLOUDKIT_PORTABLE"] != nil
+
+let cloudKit: Target.Dependency =
+    .target(name: "CloudKit", condition: isPortable ? nil : whereAppleHasNone)
 let coreLocation: Target.Dependency = .target(name: "CoreLocation", condition: whereAppleHasNone)
 let unixSignals: Target.Dependency =
     .product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -214,7 +221,10 @@ let package = Package(
         ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation, "Support"]),
         // Users' code, compiled with users' settings: see the end of this file.
-        .testTarget(name: "CloudKitSourceCompatTests", dependencies: [cloudKit]),
+        .testTarget(
+            name: "CloudKitSourceCompatTests",
+            dependencies: [cloudKit, uniformTypeIdentifiers]
+        ),
         .testTarget(
             name: "CloudKitCodableTests",
             dependencies: [
@@ -367,7 +377,23 @@ func settings(of target: String) -> [SwiftSetting] {
         features
         .filter { $0 != callersActor || !compiledLikeApples.contains(target) }
         .map { .enableUpcomingFeature($0) }
+        + (isPortable ? [.define("PORTABLE_CLOUDKIT")] : [])
 }
+
+/// What signs containers in, which only ours can be, and what is built on it.
+let needsOurCloudKit: Set = [
+    "CloudKitTesting", "Support", "StoreProcess", "CloudKitTests", "CloudKitCodableTests",
+    "EndToEndTests", "CloudKitSyncEngineTests", "CloudKitStoreTests", "CLITests", "SnippetTests",
+    "CloudKitWebClientTests",
+]
+
+#if os(macOS)
+// `swift build` builds every target of its own package, whatever conditions say.
+if !isPortable {
+    package.targets.removeAll { needsOurCloudKit.contains($0.name) }
+    package.products.removeAll { $0.name == "CloudKitTesting" }
+}
+#endif
 
 for target in package.targets where target.type != .system && target.type != .plugin {
     target.swiftSettings = (target.swiftSettings ?? []) + settings(of: target.name) + warnings

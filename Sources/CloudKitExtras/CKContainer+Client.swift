@@ -1,4 +1,4 @@
-#if !canImport(Darwin)
+#if !canImport(Darwin) || PORTABLE_CLOUDKIT
 public import CloudKit
 public import CloudKitWebClient
 

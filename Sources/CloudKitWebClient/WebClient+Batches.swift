@@ -8,7 +8,8 @@ extension WebClient {
     /// Changes any number of records of one zone, with as many requests as the limits ask for.
     ///
     /// Requests go out in order. With `atomic`, each is all or nothing, and the first that fails is
-    /// the last one sent: what it would have been followed by fails with `ATOMIC_ERROR`.
+    /// the last one sent: what it would have been followed by fails with `ATOMIC_ERROR`. This
+    /// package's server takes 400 operations in one atomic request, others 200.
     ///
     /// - Parameters:
     ///   - operations: The changes, at most one for a record.
@@ -27,7 +28,10 @@ extension WebClient {
         receive: ([ItemResult<WireRecord>]) -> Void
     ) async throws(WebClientError) {
         var rest = operations[...]
-        for batch in Self.batches(of: operations) {
+        let isOneUnit = atomic == true && credentials.serverHasExtensions == true
+        let limit =
+            isOneUnit ? WireExtensions.operationsPerRequest : Limits.operationsPerRequest
+        for batch in Self.batches(of: operations, limit: limit) {
             let response = try await modifyRecords(
                 ModifyRecordsRequest(
                     operations: Array(batch),
@@ -61,13 +65,16 @@ extension WebClient {
     }
 
     /// Cuts operations into runs that fit into one request each.
-    static func batches(of operations: [RecordOperation]) -> [ArraySlice<RecordOperation>] {
+    static func batches(
+        of operations: [RecordOperation],
+        limit: Int = Limits.operationsPerRequest
+    ) -> [ArraySlice<RecordOperation>] {
         var batches: [ArraySlice<RecordOperation>] = []
         var start = operations.startIndex
         var bytes = 0
         for index in operations.indices {
             let size = operations[index].record.byteCount
-            if index - start == Limits.operationsPerRequest
+            if index - start == limit
                 || (index > start && bytes + size > bytesPerRequest)
             {
                 batches.append(operations[start..<index])

@@ -71,6 +71,7 @@ extension WebClient {
             body: body,
             timeout: timeout
         )
+        if url != Self.appleURL { request.headers[WireExtensions.header] = WireExtensions.value }
         if body != nil { request.headers["Content-Type"] = "application/json; charset=utf-8" }
         return request
     }
@@ -97,6 +98,9 @@ extension WebClient {
             // Nothing new is begun for who has given up: over HTTP it would still be carried out.
             try Task.checkCancellation()
             let response = try await transport.send(request)
+            credentials.noteExtensions(
+                response.headers[WireExtensions.header.lowercased()] != nil
+            )
             // On error answers too, as observed on the service.
             if let token = response.headers["x-apple-cloudkit-web-auth-token"] {
                 credentials.renew(token, under: signIn)

@@ -1,3 +1,4 @@
+// Only what compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
@@ -49,10 +50,12 @@ struct CKContainerBatchCalls {
             guard case .success(let participant) = participant else { continue }
             _ = (recordID.recordName, participant.userIdentity)
         }
-        let infos = try await container.shareParticipants(for: people.infos)
-        for (info, participant) in infos {
-            let participant = try participant.get()
-            participant.permission = info.emailAddress == nil ? .readOnly : .readWrite
+        if #available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *) {
+            let infos = try await container.shareParticipants(for: people.infos)
+            for (info, participant) in infos {
+                let participant = try participant.get()
+                participant.permission = info.emailAddress == nil ? .readOnly : .readWrite
+            }
         }
     }
 

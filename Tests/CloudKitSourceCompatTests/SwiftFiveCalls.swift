@@ -1,3 +1,5 @@
+// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+//
 // What compiles in Swift 5 mode only, or in another package only; `Scripts/swift5` is both. There
 // completion handlers may change what stands around them, as they could before there was anything to
 // say about it; from Swift 6 on they may not.

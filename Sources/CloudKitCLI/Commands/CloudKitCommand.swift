@@ -12,11 +12,22 @@ public struct CloudKitCommand: AsyncParsableCommand {
             what was compared differs, and 2 when the arguments or a file cannot be used.
             """,
         subcommands: [
-            ServeCommand.self, ExecCommand.self, DemoCommand.self, RecordsCommand.self,
-            ZonesCommand.self, SubscriptionsCommand.self, AssetsCommand.self, UsersCommand.self,
-            TokensCommand.self, SchemaCommand.self, ExportCommand.self, ImportCommand.self,
+            ServeCommand.self, ExecCommand.self,
+        ] + demo + [
+            RecordsCommand.self, ZonesCommand.self, SubscriptionsCommand.self, AssetsCommand.self,
+            UsersCommand.self, TokensCommand.self, SchemaCommand.self, ExportCommand.self,
+            ImportCommand.self,
         ]
     )
+
+    /// What signs containers in, which Apple's framework does not let a program do.
+    private static var demo: [any ParsableCommand.Type] {
+        #if !canImport(Darwin) || PORTABLE_CLOUDKIT
+        [DemoCommand.self]
+        #else
+        []
+        #endif
+    }
 
     /// Makes the command.
     public init() {}

@@ -1,3 +1,4 @@
+#if !canImport(Darwin) || PORTABLE_CLOUDKIT
 import ArgumentParser
 import CloudKitServer
 import Foundation
@@ -75,3 +76,4 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !canImport(Darwin) || PORTABLE_CLOUDKIT
 package import CloudKit
 package import CloudKitCodable
 import CoreLocation
@@ -73,3 +74,4 @@ extension TimeZoneEntry {
         comments = row.comments
     }
 }
+#endif

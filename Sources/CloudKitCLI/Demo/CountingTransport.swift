@@ -1,3 +1,4 @@
+#if !canImport(Darwin) || PORTABLE_CLOUDKIT
 import CloudKitWebClient
 import Foundation
 import Synchronization
@@ -38,3 +39,4 @@ final class CountingTransport: Transport {
         try await base.download(url, to: file, progress: progress)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !canImport(Darwin) || PORTABLE_CLOUDKIT
 /// Why the demonstration failed: one of its checks did not hold.
 struct DemoError: Error, CustomStringConvertible {
     let description: String
@@ -6,3 +7,4 @@ struct DemoError: Error, CustomStringConvertible {
         self.description = description
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !canImport(Darwin) || PORTABLE_CLOUDKIT
 import Foundation
 
 /// What the demonstration did, for people and for programs.
@@ -47,3 +48,4 @@ extension DemoReport {
         """
     }
 }
+#endif

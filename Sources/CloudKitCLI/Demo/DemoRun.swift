@@ -1,3 +1,4 @@
+#if !canImport(Darwin) || PORTABLE_CLOUDKIT
 import CloudKit
 import CloudKitCodable
 import CloudKitExtras
@@ -206,3 +207,4 @@ extension Duration {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !canImport(Darwin) || PORTABLE_CLOUDKIT
 import CloudKit
 import CloudKitStore
 import Foundation
@@ -111,3 +112,4 @@ struct StoreDemo {
         return Outcome(rows: onA.count, overruled: lost.count)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !canImport(Darwin) || PORTABLE_CLOUDKIT
 import CloudKit
 import CloudKitStore
 import GRDB
@@ -70,3 +71,4 @@ struct StoreDevice {
         return summary
     }
 }
+#endif

@@ -6,6 +6,8 @@ import UnixSignals
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #elseif canImport(Darwin)
 import Darwin
 #endif
@@ -25,7 +27,12 @@ struct ChildProcess: Sendable {
         _ command: [String],
         environment: [String: String]
     ) throws -> ChildProcess {
+        #if canImport(Darwin)
+        // A pointer on Darwin, which the next call makes.
+        var attributes: posix_spawnattr_t?
+        #else
         var attributes = posix_spawnattr_t()
+        #endif
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         // What this process ignores or holds back, the program must not.

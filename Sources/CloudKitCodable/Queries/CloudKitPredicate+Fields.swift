@@ -1,5 +1,10 @@
 public import CloudKit
 
+#if canImport(Darwin)
+// Older SDKs do not say that locations, which never change, may cross tasks.
+@preconcurrency public import CoreLocation
+#endif
+
 // Comparators that Swift has no operator for.
 extension CloudKitPredicate {
     /// Holds where the property is one of the values.

@@ -101,7 +101,8 @@ extension CloudService {
             return failure(
                 RequestError(
                     .badRequest,
-                    reason: "The asset has more than the allowed \(error.limit) bytes"
+                    reason: "The asset has more than the allowed \(error.limit) bytes",
+                    nativeErrorCode: .limitExceeded
                 )
             )
         } catch {

@@ -50,7 +50,7 @@ extension QueryCondition {
 
     private static func checkIndex(
         _ field: QueryField,
-        _ comparator: Comparator
+        _ comparator: WireComparator
     ) throws(RequestError) {
         if field.schema.isEncrypted {
             throw RequestError(
@@ -73,7 +73,7 @@ extension QueryCondition {
     /// Refuses comparators that make no sense for the field's type.
     private static func checkField(
         _ field: QueryField,
-        _ comparator: Comparator
+        _ comparator: WireComparator
     ) throws(RequestError) {
         let type = field.schema.type
         let fits: Bool
@@ -173,7 +173,7 @@ extension Array {
     }
 }
 
-extension Comparator {
+extension WireComparator {
     /// Whether the comparator is about the words of text.
     var isOnWords: Bool { self == .containsAllTokens || self == .containsAnyTokens }
 

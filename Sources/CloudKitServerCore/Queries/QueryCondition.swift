@@ -6,10 +6,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
+/// The wire's comparator, which Foundation has another of on Apple platforms.
+typealias WireComparator = CloudKitWire.Comparator
+
 /// A filter that was checked against the schema.
 struct QueryCondition {
     let field: QueryField
-    let comparator: Comparator
+    let comparator: WireComparator
     /// The operand; for the comparators that take several values, all of them.
     let operands: [WireValue]
     /// The words of the operand, for the comparators on words.
@@ -26,7 +29,7 @@ struct QueryCondition {
     }
 
     private static func matches(
-        _ comparator: Comparator,
+        _ comparator: WireComparator,
         _ value: WireValue?,
         _ operands: [WireValue],
         _ words: Set<String>,
@@ -60,11 +63,11 @@ struct QueryCondition {
     }
 }
 
-extension Comparator {
+extension WireComparator {
     /// The comparator that this one is the opposite of; nil for one that is none.
     ///
     /// A record without a value satisfies the opposites, as `NSPredicate` has it.
-    var negated: Comparator? {
+    var negated: WireComparator? {
         switch self {
         case .notEquals: .equals
         case .notIn: .in

@@ -13,7 +13,15 @@ extension CloudService {
             ModifyRecordsRequest.self,
             common: ModifyRecordsRequest.init(common:)
         )
-        try checkCount(request.operations.count, "operations")
+        let isOurs = call.request.header(WireExtensions.header) != nil
+        if !isOurs { try checkExactDates(in: request) }
+        let isOneUnit = isOurs && request.atomic == true
+        try checkCount(
+            request.operations.count,
+            "operations",
+            limit: isOneUnit
+                ? WireExtensions.operationsPerRequest : Limits.operationsPerRequest
+        )
         let batches = try batches(of: request)
         let links = try await links(call.request.baseURL, now: call.now)
         var outcomes = [(RecordOutcome, ZoneView?)?](
@@ -27,6 +35,19 @@ extension CloudService {
             }
         }
         return try answer(outcomes.compactMap { $0 }, to: request, call, links)
+    }
+
+    /// Refuses what only this package's client may send.
+    private func checkExactDates(in request: ModifyRecordsRequest) throws(RequestError) {
+        for operation in request.operations {
+            for (key, field) in operation.record.fields where field.exactDates != nil {
+                throw RequestError(
+                    .badRequest,
+                    reason: "BadRequestException: field '\(key)' has exactDates; a TIMESTAMP is "
+                        + "whole milliseconds"
+                )
+            }
+        }
     }
 
     /// Sorts the operations by zone and checks what concerns the request as a whole.

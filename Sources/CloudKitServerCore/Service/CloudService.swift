@@ -155,6 +155,7 @@ public final class CloudService: Sendable {
             ("Content-Type", "application/json; charset=UTF-8"),
             ("X-Apple-Request-UUID", id),
             ("X-Apple-CloudKit-Version", "1.0"),
+            (WireExtensions.header, WireExtensions.value),
         ]
     }
 

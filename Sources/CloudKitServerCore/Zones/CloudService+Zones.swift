@@ -86,12 +86,15 @@ extension CloudService {
     }
 
     /// Refuses more items than a request may have.
-    func checkCount(_ count: Int, _ what: String) throws(RequestError) {
-        guard count <= Limits.operationsPerRequest else {
+    func checkCount(
+        _ count: Int,
+        _ what: String,
+        limit: Int = Limits.operationsPerRequest
+    ) throws(RequestError) {
+        guard count <= limit else {
             throw RequestError(
                 .badRequest,
-                reason: "The request has \(count) \(what); at most \(Limits.operationsPerRequest) "
-                    + "are allowed"
+                reason: "The request has \(count) \(what); at most \(limit) are allowed"
             )
         }
     }

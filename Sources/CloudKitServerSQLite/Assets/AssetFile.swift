@@ -10,6 +10,8 @@ import Foundation
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #elseif canImport(Darwin)
 import Darwin
 #endif
@@ -49,6 +51,8 @@ final class AssetFile: Sendable {
                 let count = Glibc.write(descriptor, piece.baseAddress, piece.count)
                 #elseif canImport(Musl)
                 let count = Musl.write(descriptor, piece.baseAddress, piece.count)
+                #elseif canImport(Android)
+                let count = Android.write(descriptor, piece.baseAddress, piece.count)
                 #else
                 let count = Darwin.write(descriptor, piece.baseAddress, piece.count)
                 #endif
@@ -70,6 +74,8 @@ final class AssetFile: Sendable {
                 Glibc.read(descriptor, buffer.baseAddress, count)
                 #elseif canImport(Musl)
                 Musl.read(descriptor, buffer.baseAddress, count)
+                #elseif canImport(Android)
+                Android.read(descriptor, buffer.baseAddress, count)
                 #else
                 Darwin.read(descriptor, buffer.baseAddress, count)
                 #endif

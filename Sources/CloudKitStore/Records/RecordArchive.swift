@@ -7,7 +7,7 @@ import Foundation
 /// archive, as files of before have.
 enum RecordArchive {
     static func data(_ record: CKRecord) -> Data {
-        #if !canImport(Darwin)
+        #if !canImport(Darwin) || PORTABLE_CLOUDKIT
         if !(record is CKShare) { return record.compactSystemFields }
         #endif
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
@@ -18,7 +18,7 @@ enum RecordArchive {
 
     /// The record without its values; nil when the bytes are none.
     static func record(_ data: Data) -> CKRecord? {
-        #if !canImport(Darwin)
+        #if !canImport(Darwin) || PORTABLE_CLOUDKIT
         if let record = CKRecord(compactSystemFields: data) { return record }
         #endif
         guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }

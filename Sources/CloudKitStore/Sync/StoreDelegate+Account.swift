@@ -74,6 +74,7 @@ extension StoreDelegate {
                 case .purged: configuration.whenZoneIsPurged
                 case .encryptedDataReset: configuration.whenEncryptedDataIsReset
                 case nil: CloudStore.ZoneLoss.upload
+                @unknown default: configuration.whenZoneIsDeleted
                 }
             took(try await file.loseZone(loss))
             if let reason { configuration.onEvent(.zoneLost(reason)) }

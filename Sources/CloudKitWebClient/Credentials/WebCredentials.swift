@@ -15,6 +15,7 @@ public final class WebCredentials: Sendable {
 
     private let key: Mutex<ServerKey?>
     private let state: Mutex<SignInState>
+    private let extensions = Mutex<Bool?>(nil)
     // Not a mutex, because what keeps a token may sign somebody in or out.
     private let keeping = NSRecursiveLock()
     // Not in a mutex: each access would wrap the closure once more, and calls would sink ever deeper.
@@ -48,6 +49,14 @@ public final class WebCredentials: Sendable {
 
     /// The key that signs requests; nil with tokens.
     public var serverKey: ServerKey? { key.withLock { $0 } }
+
+    /// Whether the server is this package's own, with its extensions; nil before its first answer.
+    package var serverHasExtensions: Bool? { extensions.withLock { $0 } }
+
+    /// Takes what an answer says of the server's extensions.
+    func noteExtensions(_ areThere: Bool) {
+        extensions.withLock { $0 = $0 == true || areThere }
+    }
 
     /// Signs with another key from the next request on, as when a key is rotated.
     ///

@@ -52,6 +52,7 @@ extension JSONReader {
         var type: FieldType?
         var isEncrypted = false
         var value: WireValue?
+        var exactDates: [Double]?
         // A value that comes before its type is passed, and read once the type is known.
         var valuePlace: Int?
         var seen = Seen()
@@ -71,6 +72,12 @@ extension JSONReader {
                 if type == nil { throw GaveUp() }
             case "isEncrypted":
                 isEncrypted = try reader.optional { r throws(GaveUp) in try r.bool() } ?? false
+            case "exactDates":
+                var dates: [Double] = []
+                try reader.array { (reader) throws(GaveUp) in
+                    dates.append(try reader.double())
+                }
+                exactDates = dates
             default:
                 try reader.skip()
                 return
@@ -85,6 +92,7 @@ extension JSONReader {
         }
         var field = WireField(value, isEncrypted: isEncrypted)
         field.statedType = type
+        field.exactDates = exactDates
         return field
     }
 

@@ -31,6 +31,12 @@ extension JSONWriter {
         }
         member("type", (field.value?.type ?? field.statedType)?.tag)
         if field.isEncrypted { member("isEncrypted", true) }
+        if let dates = field.exactDates {
+            key("exactDates")
+            openArray()
+            for date in dates { double(date) }
+            closeArray()
+        }
         closeObject()
     }
 

@@ -9,6 +9,10 @@ public struct WireField: Hashable, Sendable {
     /// Whether the field is encrypted.
     public var isEncrypted: Bool
 
+    /// Seconds since 2001 of the dates in the value, in their order, where milliseconds do not say
+    /// all; only between this package's client and server.
+    package var exactDates: [Double]?
+
     /// Makes a field from its value, or one that clears it.
     public init(_ value: WireValue?, isEncrypted: Bool = false) {
         self.value = value
@@ -19,13 +23,14 @@ public struct WireField: Hashable, Sendable {
 
 extension WireField: Codable {
     private enum CodingKeys: CodingKey {
-        case value, type, isEncrypted
+        case value, type, isEncrypted, exactDates
     }
 
     /// Reads a field, inferring the type where no tag says it.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         isEncrypted = try container.decodeIfPresent(Bool.self, forKey: .isEncrypted) ?? false
+        exactDates = try container.decodeIfPresent([Double].self, forKey: .exactDates)
         if let tag = try container.decodeIfPresent(String.self, forKey: .type) {
             guard let type = FieldType(tag: tag) else {
                 throw DecodingError.dataCorruptedError(
@@ -57,5 +62,6 @@ extension WireField: Codable {
         try container.encode(value, forKey: .value)
         try container.encodeIfPresent((value?.type ?? statedType)?.tag, forKey: .type)
         if isEncrypted { try container.encode(true, forKey: .isEncrypted) }
+        try container.encodeIfPresent(exactDates, forKey: .exactDates)
     }
 }

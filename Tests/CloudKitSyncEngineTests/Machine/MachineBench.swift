@@ -16,6 +16,8 @@ struct MachineBench {
     var batch: (SyncEngineState) -> CKSyncEngine.RecordZoneChangeBatch? = { state in
         MachineBench.allPending(state)
     }
+    /// What the delegate tells the engine before it gives a batch.
+    var signalsOfBatch: () -> [SyncEngineSignal] = { [] }
     var options: (CKSyncEngine.FetchChangesContext) -> CKSyncEngine.FetchChangesOptions = {
         $0.options
     }
@@ -69,7 +71,9 @@ struct MachineBench {
         case .deliver(let event):
             events.append(event)
             return react(event) + [.delivered]
-        case .askForBatch: return [.batch(batch(machine.state))]
+        case .askForBatch:
+            let signals = signalsOfBatch()
+            return signals + [.batch(batch(machine.state))]
         case .askForOptions(let context): return [.options(options(context))]
         case .request(let request, _, _):
             requests.append(request)

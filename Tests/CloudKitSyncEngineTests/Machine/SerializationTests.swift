@@ -70,6 +70,54 @@ struct SerializationTests {
         #expect(fresh.account == .unknown)
     }
 
+    @Test(
+        "A state that cannot be read costs no pending change, and starts as a sign-in",
+        arguments: [
+            (#""version":1"#, #""version":7"#), (#""databaseToken":"d""#, #""databaseToken":4"#),
+            (#""subscription":"s""#, #""subscription":[]"#), (#""token":"n""#, #""token":{}"#),
+            (#""unfetched":["#, #""unfetched":[99,"#),
+        ]
+    )
+    func salvage(_ sound: String, _ damaged: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let text = String(decoding: try encoder.encode(Serialization(full)), as: UTF8.self)
+        #expect(text.contains(sound))
+        let bytes = Data(text.replacing(sound, with: damaged).utf8)
+        let state = try JSONDecoder().decode(Serialization.self, from: bytes)
+        let (rest, problem) = SyncEngineState.restored(from: state, origin: Self.origin)
+        #expect(problem != nil && rest.account == .unknown && rest.databaseToken == nil)
+        #expect(rest.hasPendingUntrackedChanges)
+        let theirs = full.pendingRecordZoneChanges.elements.filter {
+            $0.recordID.zoneID.zoneName == "Theirs"
+        }
+        #expect(Set(theirs).isSubset(of: rest.pendingRecordZoneChanges.elements))
+        if !damaged.contains("{}") {
+            #expect(
+                rest.pendingRecordZoneChanges.elements == full.pendingRecordZoneChanges.elements
+            )
+            #expect(
+                rest.pendingDatabaseChanges.elements == full.pendingDatabaseChanges.elements
+            )
+        }
+
+        for user in ["_ada", "_bob"] {
+            var bench = MachineBench(rest) { request in
+                if case .identifyUser = request {
+                    .user(user)
+                } else {
+                    .failure(CKError(.zoneBusy))
+                }
+            }
+            bench.tell(.start)
+            let changes = bench.events.compactMap { event in
+                if case .accountChange(let event) = event { event.changeType } else { nil }
+            }
+            #expect(changes == [.signIn(currentUser: CKRecord.ID(recordName: user))])
+            #expect(bench.state.pendingRecordZoneChanges.isEmpty == (user == "_bob"))
+        }
+    }
+
     @Test("A state of another database starts afresh, and says which")
     func otherDatabase() throws {
         let other = SyncEngineState.Origin(container: "c", scope: .shared)

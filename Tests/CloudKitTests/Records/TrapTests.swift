@@ -50,13 +50,6 @@ struct TrapTests {
         }
     }
 
-    @Test("A reserved field key")
-    func reservedKey() async {
-        await #expect(processExitsWith: .failure) {
-            CKRecord(recordType: "Note")["_key"] = 1
-        }
-    }
-
     @Test("A value of a class that no field knows: an identifier, NSNull")
     func classes() async {
         await #expect(processExitsWith: .failure) {

@@ -76,6 +76,7 @@ extension CKError {
         /// The account cannot be used until the user acts.
         case accountTemporarilyUnavailable = 36
         /// The participant is invited already.
+        @available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *)
         case participantAlreadyInvited = 37
     }
 }
@@ -158,6 +159,7 @@ extension CKError {
     /// The account cannot be used until the user acts.
     public static var accountTemporarilyUnavailable: CKError.Code { .accountTemporarilyUnavailable }
     /// The participant is invited already.
+    @available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *)
     public static var participantAlreadyInvited: CKError.Code { .participantAlreadyInvited }
 }
 

@@ -11,14 +11,39 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
     /// Makes an order of a field of locations.
     public init(key: String, relativeLocation: CLLocation) {
         centre = relativeLocation
+        #if canImport(ObjectiveC)
+        super.init(key: key, ascending: true, selector: nil)
+        #else
         super.init(keyPath: \NSObject.self, ascending: true) { left, right in
             SortProbe.compare(left, right, key: key, from: relativeLocation)
         }
+        #endif
     }
 
     /// The order itself, which cannot change.
     open override func copy(with zone: NSZone? = nil) -> Any { self }
 
+    #if canImport(ObjectiveC)
+    /// Compares by distance.
+    open override func compare(_ left: Any, to right: Any) -> ComparisonResult {
+        SortProbe.compare(left, right, key: key, from: centre)
+    }
+
+    /// Writes the order.
+    open override func encode(with coder: NSCoder) {
+        super.encode(with: coder)
+        coder.encode(centre, forKey: "relativeLocation")
+    }
+
+    /// Reads an order; nil when a part is missing.
+    public required init?(coder aDecoder: NSCoder) {
+        guard
+            let location = aDecoder.decodeObject(of: CLLocation.self, forKey: "relativeLocation")
+        else { return nil }
+        centre = location
+        super.init(coder: aDecoder)
+    }
+    #else
     /// Writes the order; Foundation's own sort descriptors cannot be archived on this platform.
     open func encode(with coder: NSCoder) {
         coder.encode(key as NSString?, forKey: "key")
@@ -34,4 +59,5 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
         else { return nil }
         self.init(key: key, relativeLocation: location)
     }
+    #endif
 }

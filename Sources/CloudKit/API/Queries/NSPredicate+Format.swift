@@ -1,5 +1,6 @@
 public import Foundation
 
+#if !canImport(ObjectiveC)
 // Foundation declares these unavailable on this platform; declarations of another module win.
 extension NSPredicate {
     /// Makes a predicate from a format and the values of its placeholders.
@@ -25,7 +26,10 @@ extension NSPredicate {
         let parsed = ParsedPredicate(format, arguments: values)
         self.init(block: { parsed.evaluate($0, $1) })
     }
+}
+#endif
 
+extension NSPredicate {
     /// Makes a predicate from what it says.
     convenience init(tree: PredicateTree) {
         let parsed = ParsedPredicate(tree: tree)

@@ -1,3 +1,4 @@
+#if !canImport(ObjectiveC)
 public import Foundation
 
 // Foundation declares these unavailable on this platform; declarations of another module win.
@@ -16,3 +17,4 @@ extension NSSortDescriptor {
         return probe.key
     }
 }
+#endif

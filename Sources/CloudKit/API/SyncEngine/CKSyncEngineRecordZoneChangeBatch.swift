@@ -11,6 +11,8 @@ extension CKSyncEngine {
         public var recordIDsToDelete: [CKRecord.ID]
 
         /// Whether the records of a zone are saved all together or not at all.
+        ///
+        /// A request holds 200 items; the rest of a zone stays pending for the next batch.
         public var atomicByZone: Bool
 
         /// Collects a batch from pending changes, in their order, until it is full.
@@ -30,6 +32,7 @@ extension CKSyncEngine {
             self.init()
             for change in pendingChanges {
                 guard count < Self.itemLimit else { break }
+                SyncEngineCore.noteReading(of: change.recordID)
                 switch change {
                 case .saveRecord(let recordID):
                     if let record = await recordProvider(recordID) { recordsToSave.append(record) }
@@ -52,6 +55,20 @@ extension CKSyncEngine {
 
         /// The number of items.
         var count: Int { recordsToSave.count + recordIDsToDelete.count }
+
+        /// The batch without what one request could not hold of an atomic zone.
+        func withinOneRequest(_ limit: Int) -> Self {
+            guard atomicByZone, count > limit else { return self }
+            var counts: [CKRecordZone.ID: Int] = [:]
+            func fits(_ recordID: CKRecord.ID) -> Bool {
+                counts[recordID.zoneID, default: 0] += 1
+                return counts[recordID.zoneID, default: 0] <= limit
+            }
+            var batch = self
+            batch.recordsToSave = recordsToSave.filter { fits($0.recordID) }
+            batch.recordIDsToDelete = recordIDsToDelete.filter(fits)
+            return batch
+        }
 
         /// The numbers of records.
         public var description: String {

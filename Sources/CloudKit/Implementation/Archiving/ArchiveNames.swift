@@ -68,8 +68,8 @@ enum ArchiveNames {
 /// The loader runs what stands in this section.
 @section(".init_array") @used
 private let registerArchiveNames: @convention(c) () -> Void = { ArchiveNames.register() }
-#elseif os(Windows)
-/// The runtime runs what stands in this section.
-@section(".CRT$XCU") @used
+#elseif canImport(Darwin)
+/// The loader runs what stands in this section.
+@section("__DATA,__mod_init_func") @used
 private let registerArchiveNames: @convention(c) () -> Void = { ArchiveNames.register() }
 #endif

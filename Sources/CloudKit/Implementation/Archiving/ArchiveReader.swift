@@ -48,9 +48,14 @@ final class ArchiveReader: NSCoder {
         (value(key) as? NSNumber)?.doubleValue ?? 0
     }
 
+    #if canImport(ObjectiveC)
+    // The method that takes classes is not open there, and asks this one.
+    override func decodeObject(forKey key: String) -> Any? { value(key).flatMap(object) }
+    #else
     override func decodeObject(of classes: [AnyClass]?, forKey key: String) -> Any? {
         value(key).flatMap(object)
     }
+    #endif
 
     /// What a reference leads to.
     private func object(_ reference: Any) -> Any? {

@@ -6,7 +6,10 @@ import Synchronization
 /// How a container reaches its service, and what is known of the user there.
 ///
 /// All databases of a container share one; so do all containers of the process's own settings.
-package final class CloudConnection: Sendable {
+package final class CloudConnection: @unchecked Sendable {
+    // @unchecked Sendable because older SDKs do not say it of `OperationQueue`, which is safe to share;
+    // all else is a constant or guarded by a lock.
+
     /// The client of the service, or why there is none.
     private let configured: Result<WebClient, CKError>
 

@@ -70,12 +70,15 @@ extension WireValue {
 }
 
 extension Date {
-    /// Whole milliseconds since 1970, as the service keeps time; what is finer is rounded away.
-    fileprivate func milliseconds() throws(UnsendableValue) -> Int64 {
-        guard let value = Int64(exactly: (timeIntervalSince1970 * 1000).rounded()) else {
+    /// Whole milliseconds since 1970, as the service keeps time; what is finer is cut off.
+    ///
+    /// Never up: a merge by time would take the echo of a value for a newer one.
+    func milliseconds() throws(UnsendableValue) -> Int64 {
+        guard let nearest = Int64(exactly: (timeIntervalSince1970 * 1000).rounded()) else {
             throw UnsendableValue(reason: "the date \(self) is out of range")
         }
-        return value
+        // By comparison, so that what came as whole milliseconds goes as the same ones.
+        return Date(milliseconds: nearest) <= self ? nearest : nearest - 1
     }
 
     init(milliseconds: Int64) {

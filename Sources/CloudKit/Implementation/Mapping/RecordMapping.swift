@@ -5,6 +5,8 @@ import Foundation
 struct RecordMapping: Sendable {
     let owners: OwnerMapping
     let shares: ShareMapping
+    /// Whether the service keeps dates to the last bit.
+    var keepsExactDates = false
 
     // MARK: From the wire
 
@@ -30,7 +32,8 @@ struct RecordMapping: Sendable {
         var encrypted = FieldStore()
         for (key, field) in wire.fields {
             guard let wire = field.value else { continue }
-            let value = wire.native(owners: owners, home: zoneID, asset: asset)
+            var value = wire.native(owners: owners, home: zoneID, asset: asset)
+            if let dates = field.exactDates { value = value.refined(by: dates) }
             if field.isEncrypted {
                 encrypted.setServerValue(value, forKey: key)
             } else {
@@ -94,6 +97,7 @@ struct RecordMapping: Sendable {
                 // A new record has nothing to clear.
                 if value == nil && type == .create { continue }
                 wire.fields[key] = WireField(value, isEncrypted: isEncrypted)
+                if keepsExactDates { wire.fields[key]?.exactDates = store[key]?.exactDates }
             }
         }
         wire.parent = record.parent?.wire(owners: owners, home: record.recordID.zoneID)

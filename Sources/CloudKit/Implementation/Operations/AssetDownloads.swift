@@ -21,7 +21,7 @@ struct AssetDownloads: Sendable {
     ) async {
         guard !wanted.isEmpty else { return }
         var rest = Set(wanted).makeIterator()
-        assets = await withTaskGroup { group in
+        assets = await withTaskGroup(of: (WireAsset, Result<CKAsset, CKError>).self) { group in
             for _ in 0..<Self.width {
                 guard let asset = rest.next() else { break }
                 group.addTask { (asset, await Self.download(asset, client, progress)) }

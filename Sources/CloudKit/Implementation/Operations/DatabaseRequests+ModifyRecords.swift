@@ -16,6 +16,9 @@ extension DatabaseRequests {
             return results
         }
         let context = try await context()
+        if context.client.credentials.serverHasExtensions == nil, modification.wantsExtensions {
+            await context.learnExtensions()
+        }
         for (zoneID, part) in modification.byZone {
             var zone = ZoneModification(part, zoneID: zoneID, context: context)
             do {
@@ -30,6 +33,26 @@ extension DatabaseRequests {
             results.deleteResults.merge(zone.deleteResults) { $1 }
         }
         return results
+    }
+}
+
+extension DatabaseRequests.Context {
+    /// Asks something, where nothing was asked yet: answers tell whose server it is.
+    fileprivate func learnExtensions() async {
+        guard client.url != WebClient.appleURL else { return }
+        _ = try? await client.caller()
+    }
+}
+
+extension RecordModification {
+    /// Whether there is something that only this package's own server takes.
+    fileprivate var wantsExtensions: Bool {
+        if atomically, saving.count + deleting.count > Limits.operationsPerRequest { return true }
+        return saving.contains { record in
+            [record.plain, record.encrypted].contains { store in
+                store.allKeys.contains { store[$0]?.hasFinerDate ?? false }
+            }
+        }
     }
 }
 

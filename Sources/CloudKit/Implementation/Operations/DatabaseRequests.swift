@@ -27,7 +27,13 @@ struct DatabaseRequests: Sendable {
         /// Whether requests are a user's, or those of a program that has a key.
         var isSomebody: Bool { owners.caller != nil || client.credentials.serverKey != nil }
 
-        var records: RecordMapping { RecordMapping(owners: owners, shares: shares) }
+        var records: RecordMapping {
+            RecordMapping(
+                owners: owners,
+                shares: shares,
+                keepsExactDates: client.credentials.serverHasExtensions == true
+            )
+        }
 
         var shares: ShareMapping {
             let isApples = client.url == WebClient.appleURL

@@ -45,6 +45,9 @@ extension NSPredicate {
         for truth in [true, false] where isEqual(NSPredicate(value: truth)) {
             return .truth(truth)
         }
+        #if canImport(ObjectiveC)
+        if let comparison = self as? NSComparisonPredicate { return try comparison.tree() }
+        #endif
         let probe = PredicateProbe()
         _ = evaluate(with: probe)
         guard let parsed = probe.parsed else {
@@ -59,6 +62,9 @@ extension NSPredicate {
     /// The format that the predicate was made from, for messages.
     var givenFormat: String? {
         guard !(self is NSCompoundPredicate) else { return nil }
+        #if canImport(ObjectiveC)
+        if self is NSComparisonPredicate { return predicateFormat }
+        #endif
         let probe = PredicateProbe()
         _ = evaluate(with: probe)
         return probe.parsed?.format
@@ -68,7 +74,9 @@ extension NSPredicate {
 extension NSCompoundPredicate {
     fileprivate func compoundTree() throws(PredicateError) -> PredicateTree {
         var parts: [PredicateTree] = []
-        for part in subpredicates { parts.append(try part.tree()) }
+        // Of no stated type where there is Objective-C.
+        let all: [Any] = subpredicates
+        for case let part as NSPredicate in all { parts.append(try part.tree()) }
         switch compoundPredicateType {
         case .and: return .and(parts)
         case .or: return .or(parts, position: 1)

@@ -5,6 +5,10 @@ import NIOFileSystem
 import NIOPosix
 import NIOSSL
 
+#if canImport(Network)
+import Network
+#endif
+
 extension TransportError {
     /// Puts what ended the transfer of a file into the client's terms.
     init(file: URL, _ error: any Error) {
@@ -52,6 +56,8 @@ extension TransportError {
                 message: "\(server) did not answer in time",
                 cause: error
             )
+        case let failure where Self.isUnreachable(failure):
+            self = .noServer(at: server, error)
         default:
             self.init(
                 .broken,
@@ -82,6 +88,23 @@ extension TransportError {
                 + "client with trust roots and, where the server asks for one, a certificate",
             cause: cause
         )
+    }
+
+    /// Whether Network.framework, over which requests go on Apple platforms, found no server.
+    ///
+    /// AsyncHTTPClient puts its errors into types of its own.
+    private static func isUnreachable(_ error: any Error) -> Bool {
+        #if canImport(Network)
+        switch error {
+        case let error as HTTPClient.NWPOSIXError:
+            unconnected.contains(error.errorCode.rawValue)
+        case NWError.posix(let code): unconnected.contains(code.rawValue)
+        case NWError.dns: true
+        default: false
+        }
+        #else
+        false
+        #endif
     }
 
     private static func noServer(at address: String, _ cause: any Error) -> TransportError {

@@ -129,9 +129,12 @@ final class SyncEngineCore: Sendable {
     private struct Visit: Sendable {
         let core: ObjectIdentifier
         let task: Int?
+        let signal: @Sendable (SyncEngineSignal) -> Void
     }
 
-    @TaskLocal private static var visits: [Visit] = []
+    private static let visiting = TaskLocal<[Visit]>(wrappedValue: [])
+
+    private static var visits: [Visit] { visiting.get() }
 
     private static var task: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
@@ -147,7 +150,14 @@ final class SyncEngineCore: Sendable {
 
     /// Runs one of the delegate's methods.
     func visit<Value: Sendable>(_ body: () async -> Value) async -> Value {
-        let visit = Visit(core: ObjectIdentifier(self), task: Self.task)
-        return await Self.$visits.withValue(Self.visits + [visit]) { await body() }
+        let visit = Visit(core: ObjectIdentifier(self), task: Self.task) { [weak self] in
+            self?.signal($0)
+        }
+        return await Self.visiting.withValue(Self.visits + [visit]) { await body() }
+    }
+
+    /// Tells the engine whose delegate makes a batch that a record of it is about to be read.
+    static func noteReading(of recordID: CKRecord.ID) {
+        visits.last?.signal(.readingRecord(recordID))
     }
 }

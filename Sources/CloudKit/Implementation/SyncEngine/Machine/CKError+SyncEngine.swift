@@ -11,6 +11,9 @@ extension CKError {
         }
     }
 
+    /// Whether the server was not reached.
+    var isOfNetwork: Bool { code == .networkUnavailable || code == .networkFailure }
+
     /// Whether the failure of one zone says that the next request fails as well.
     var concernsAllZones: Bool { passes && code != .zoneBusy }
 

@@ -10,14 +10,27 @@ struct SendOperation {
         case zones
         case sendingZones([CKSyncEngine.PendingDatabaseChange], horizon: UInt64)
         case records
-        case choosingRecords(horizon: UInt64)
-        case batch(Batch, horizon: UInt64)
+        case choosingRecords(Reading)
+        case batch(Batch, Reading)
         case ending
         case ended
     }
 
+    /// Up to which addition the records of a batch hold what was pending.
+    private struct Reading {
+        /// What was added before the delegate was asked.
+        let start: UInt64
+        /// What was added before the record was read, where that is known.
+        var records: [CKRecord.ID: UInt64] = [:]
+
+        func horizon(of recordID: CKRecord.ID) -> UInt64 { records[recordID] ?? start }
+    }
+
     /// What one request about zones can hold.
     private static let zonesPerRequest = 200
+
+    /// What one request about records can hold, which is what can be atomic.
+    private static let recordsPerRequest = 200
 
     let context: CKSyncEngine.SendChangesContext
     /// The call that waits for the end; nil for a scheduled sending.
@@ -29,6 +42,8 @@ struct SendOperation {
     private var skipsZones = false
     /// Why the sending was cut short.
     private(set) var error: CKError?
+    /// Why no request could be sent at all.
+    private var networkError: CKError?
     private(set) var failures = ItemFailures()
 
     init(
@@ -41,6 +56,9 @@ struct SendOperation {
         self.defect = defect
     }
 
+    /// What the call throws: without a network its error, not one for each item.
+    var errorOfCall: CKError? { error ?? networkError ?? failures.error }
+
     /// What failed and may pass.
     var passingFailure: CKError? {
         failures.longestPassing(with: error)
@@ -49,9 +67,26 @@ struct SendOperation {
     /// Whether a batch was refused for what it holds.
     var wasRefused: Bool { error.map { !$0.passes } ?? !failures.isEmpty }
 
-    /// Additions up to here belong to the batch that the delegate is making.
-    var horizon: UInt64? {
-        if case .choosingRecords(let horizon) = phase { horizon } else { nil }
+    /// The number for a change that the delegate adds while it makes a batch, if it has one.
+    ///
+    /// A change that is new belongs to the batch, unless its record was read already; one that was
+    /// pending may be added again for an edit that came after the record was read.
+    func horizon(
+        of change: CKSyncEngine.PendingRecordZoneChange,
+        _ state: SyncEngineState
+    ) -> UInt64? {
+        guard case .choosingRecords(let reading) = phase,
+            reading.records[change.recordID] == nil,
+            !state.pendingRecordZoneChanges.contains(change)
+        else { return nil }
+        return reading.start
+    }
+
+    /// Notes that the record of a batch is about to be read.
+    mutating func noteReading(of recordID: CKRecord.ID, _ state: SyncEngineState) {
+        guard case .choosingRecords(var reading) = phase else { return }
+        reading.records[recordID] = state.pendingRecordZoneChanges.horizon
+        phase = .choosingRecords(reading)
     }
 
     /// Ends the sending as soon as what is under way allows.
@@ -71,7 +106,7 @@ struct SendOperation {
             return .deliver([Delivery(.willSendChanges(.init(context: context)))])
         case .zones where error == nil: return nextZones(state)
         case .records where error == nil:
-            phase = .choosingRecords(horizon: state.pendingRecordZoneChanges.horizon)
+            phase = .choosingRecords(Reading(start: state.pendingRecordZoneChanges.horizon))
             return .askForBatch(context)
         case .batch(let batch, _) where error == nil: return .request(.modifyRecords(batch))
         case .ended: return .finish
@@ -108,13 +143,13 @@ struct SendOperation {
 
     /// Takes the delegate's batch.
     mutating func take(_ batch: Batch?) {
-        guard case .choosingRecords(let horizon) = phase, let batch, batch.count > 0 else {
+        guard case .choosingRecords(let reading) = phase, let batch, batch.count > 0 else {
             phase = .ending
             return
         }
         do {
             try check(batch)
-            phase = .batch(batch, horizon: horizon)
+            phase = .batch(batch.withinOneRequest(Self.recordsPerRequest), reading)
         } catch {
             self.error = error
             phase = .ending
@@ -145,8 +180,8 @@ struct SendOperation {
         switch phase {
         case .sendingZones(let changes, let horizon):
             return zonesSent(changes, answer, horizon, &state)
-        case .batch(let batch, let horizon):
-            return recordsSent(batch, answer, horizon, &state)
+        case .batch(let batch, let reading):
+            return recordsSent(batch, answer, reading, &state)
         default: return []
         }
     }
@@ -196,10 +231,13 @@ struct SendOperation {
     private mutating func recordsSent(
         _ batch: Batch,
         _ answer: SyncAnswer,
-        _ horizon: UInt64,
+        _ reading: Reading,
         _ state: inout SyncEngineState
     ) -> [Delivery] {
-        let horizon = defect == .clearsNewerChange ? .max : horizon
+        func horizon(of recordID: CKRecord.ID) -> UInt64 {
+            defect == .clearsNewerChange ? .max : reading.horizon(of: recordID)
+        }
+        if case .failure(let error) = answer, error.isOfNetwork { networkError = error }
         var saved: [CKRecord] = []
         var failed: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
         var deleted: [CKRecord.ID] = []
@@ -209,7 +247,10 @@ struct SendOperation {
             let outcome = answer.outcome(of: record)
             if isSettled(outcome) {
                 let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
-                state.pendingRecordZoneChanges.remove(change, until: horizon)
+                state.pendingRecordZoneChanges.remove(
+                    change,
+                    until: horizon(of: record.recordID)
+                )
             }
             switch outcome {
             case .success(let record):
@@ -225,7 +266,7 @@ struct SendOperation {
             let outcome = answer.outcome(ofDeleting: recordID)
             if isSettled(outcome) {
                 let change = CKSyncEngine.PendingRecordZoneChange.deleteRecord(recordID)
-                state.pendingRecordZoneChanges.remove(change, until: horizon)
+                state.pendingRecordZoneChanges.remove(change, until: horizon(of: recordID))
             }
             switch outcome {
             case .success: deleted.append(recordID)
@@ -250,46 +291,5 @@ struct SendOperation {
     private func isSettled(_ outcome: Result<some Any, CKError>) -> Bool {
         guard case .failure(let error) = outcome else { return true }
         return error.passes ? defect == .dropsHeldUpChange : defect != .keepsFailedChange
-    }
-}
-
-extension SyncAnswer {
-    /// What came of an item, where an item without an answer counts as held up.
-    private func outcome<Value>(
-        _ result: Result<Value, CKError>?,
-        _ item: String
-    ) -> Result<Value, CKError> {
-        if case .failure(let error) = self { return .failure(error) }
-        return result
-            ?? .failure(
-                CKError(.serviceUnavailable, message: "The server said nothing of \(item)")
-            )
-    }
-
-    fileprivate func outcome(of record: CKRecord) -> Result<CKRecord, CKError> {
-        guard case .modifiedRecords(let answer) = self else {
-            return outcome(nil, record.recordID.description)
-        }
-        return outcome(answer.saves[record.recordID], record.recordID.description)
-    }
-
-    fileprivate func outcome(ofDeleting recordID: CKRecord.ID) -> Result<Void, CKError> {
-        guard case .modifiedRecords(let answer) = self else {
-            return outcome(nil, recordID.description)
-        }
-        return outcome(answer.deletions[recordID], recordID.description)
-    }
-
-    /// The zone as saved; nil for a deletion.
-    fileprivate func outcome(
-        of change: CKSyncEngine.PendingDatabaseChange
-    ) -> Result<CKRecordZone?, CKError> {
-        let zoneID = change.zoneID
-        guard case .modifiedZones(let answer) = self else {
-            return outcome(nil, zoneID.description)
-        }
-        return change.isDeletion
-            ? outcome(answer.deletions[zoneID]?.map { nil }, zoneID.description)
-            : outcome(answer.saves[zoneID]?.map { $0 }, zoneID.description)
     }
 }

@@ -48,6 +48,8 @@ package enum SyncEngineSignal: Sendable {
 
     /// `byDelegate`: inside one of its methods, so that a batch it makes holds these changes.
     case addRecordChanges([CKSyncEngine.PendingRecordZoneChange], byDelegate: Bool)
+    /// The record of the batch that the delegate makes is about to be read.
+    case readingRecord(CKRecord.ID)
     case removeRecordChanges([CKSyncEngine.PendingRecordZoneChange])
     case addDatabaseChanges([CKSyncEngine.PendingDatabaseChange])
     case removeDatabaseChanges([CKSyncEngine.PendingDatabaseChange])

@@ -35,12 +35,14 @@ extension SyncEngineMachine {
             return
         }
         // Whoever signs in first gets what was made before; nobody gets what another user made.
-        if previous != .unknown, defect != .keepsChangesOfLastAccount { state.reset() }
+        let isForeign = state.salvagedUser.map { $0 != user } ?? false
+        if previous != .unknown || isForeign, defect != .keepsChangesOfLastAccount { state.reset() }
         if defect == .keepsChangesOfLastAccount {
             state.databaseToken = nil
             state.zoneTokens = [:]
             state.unfetchedZones = []
         }
+        state.salvagedUser = nil
         state.account = user.map { .user($0) } ?? .signedOut
         state.subscriptionID = nil
         isDirty = true

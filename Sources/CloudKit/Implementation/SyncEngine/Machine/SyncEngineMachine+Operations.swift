@@ -98,7 +98,7 @@ extension SyncEngineMachine {
 
     private mutating func finish(_ send: SendOperation) {
         if let call = send.call {
-            actions.append(.finish(call, send.error ?? send.failures.error))
+            actions.append(.finish(call, send.errorOfCall))
         }
         if let failure = send.passingFailure {
             if repeats(after: failure) { wishToSend(after: .zero) }

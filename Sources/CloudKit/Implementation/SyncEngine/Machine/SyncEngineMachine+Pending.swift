@@ -4,9 +4,11 @@ extension SyncEngineMachine {
         byDelegate: Bool
     ) {
         guard !changes.isEmpty else { return }
-        var horizon: UInt64?
-        if byDelegate, case .send(let send) = operation { horizon = send.horizon }
         for change in changes {
+            var horizon: UInt64?
+            if byDelegate, case .send(let send) = operation {
+                horizon = send.horizon(of: change, state)
+            }
             if defect == .keepsOppositeChange, case .deleteRecord(let recordID) = change,
                 state.pendingRecordZoneChanges.contains(.saveRecord(recordID))
             {
@@ -15,6 +17,13 @@ extension SyncEngineMachine {
             state.pendingRecordZoneChanges.add(change, horizon: horizon)
         }
         pendingChanged(wishes: true)
+    }
+
+    /// Notes that the record of the batch that the delegate makes is about to be read.
+    mutating func noteReading(of recordID: CKRecord.ID) {
+        guard case .send(var send) = operation else { return }
+        send.noteReading(of: recordID, state)
+        operation = .send(send)
     }
 
     mutating func remove(_ changes: [CKSyncEngine.PendingRecordZoneChange]) {

@@ -93,6 +93,7 @@ package struct SyncEngineMachine: Sendable {
         case .cancel(let id): cancel(id)
         case .cancelAll(let id): cancelAll(id)
         case .addRecordChanges(let changes, let byDelegate): add(changes, byDelegate: byDelegate)
+        case .readingRecord(let recordID): noteReading(of: recordID)
         case .removeRecordChanges(let changes): remove(changes)
         case .addDatabaseChanges(let changes): add(changes)
         case .removeDatabaseChanges(let changes): remove(changes)

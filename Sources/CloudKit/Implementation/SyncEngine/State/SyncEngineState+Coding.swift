@@ -7,6 +7,13 @@ extension SyncEngineState: Codable {
     /// Why a state cannot be used.
     package struct Unreadable: Error, CustomStringConvertible {
         package let description: String
+        /// What can be read of it: what is pending, and whose it is.
+        var rest = SyncEngineState()
+
+        init(_ error: any Error, rest: SyncEngineState) {
+            self.init(error)
+            self.rest = rest
+        }
 
         init(_ error: any Error) {
             switch error {
@@ -58,6 +65,17 @@ extension SyncEngineState: Codable {
         var zone: Int
         var save: String?
         var delete: String?
+
+        func ofZone(_ zoneID: CKRecordZone.ID) -> CKSyncEngine.PendingDatabaseChange {
+            delete == nil ? .saveZone(CKRecordZone(zoneID: zoneID)) : .deleteZone(zoneID)
+        }
+
+        /// The change of a record; nil without the record's name.
+        func ofRecord(in zoneID: CKRecordZone.ID) -> CKSyncEngine.PendingRecordZoneChange? {
+            guard let name = save ?? delete, !name.isEmpty else { return nil }
+            let recordID = CKRecord.ID(recordName: name, zoneID: zoneID)
+            return save == nil ? .deleteRecord(recordID) : .saveRecord(recordID)
+        }
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -109,6 +127,50 @@ extension SyncEngineState: Codable {
         try container.encode(zones, forKey: .zones)
     }
 
+    /// Reads what is pending, and whose it is, of a state that cannot be read as a whole.
+    ///
+    /// The rest the server knows; what is pending only the state does.
+    init(salvaging decoder: any Decoder) {
+        self.init()
+        guard let container = try? decoder.container(keyedBy: Key.self) else { return }
+        if let raw = try? container.decode(Int.self, forKey: .scope),
+            let scope = CKDatabase.Scope(rawValue: raw)
+        {
+            origin = Origin(
+                container: try? container.decode(String.self, forKey: .container),
+                scope: scope
+            )
+        }
+        salvagedUser = try? container.decode(String.self, forKey: .user)
+        hasPendingUntrackedChanges =
+            (try? container.decode(Bool.self, forKey: .untracked)) ?? false
+        let zones = (try? container.decode([Lenient<Zone>].self, forKey: .zones)) ?? []
+        func zoneID(_ place: Int) -> CKRecordZone.ID? {
+            zones.indices.contains(place) ? try? zones[place].value?.zoneID() : nil
+        }
+        func changes(_ key: Key) -> [(change: Change, zoneID: CKRecordZone.ID)] {
+            ((try? container.decode([Lenient<Change>].self, forKey: key)) ?? []).compactMap {
+                guard let change = $0.value, let zoneID = zoneID(change.zone) else { return nil }
+                return (change, zoneID)
+            }
+        }
+        for (change, zoneID) in changes(.pendingZones) {
+            pendingDatabaseChanges.add(change.ofZone(zoneID))
+        }
+        for (change, zoneID) in changes(.pendingRecords) {
+            if let change = change.ofRecord(in: zoneID) { pendingRecordZoneChanges.add(change) }
+        }
+    }
+
+    /// An element that may be damaged.
+    private struct Lenient<Value: Decodable>: Decodable {
+        let value: Value?
+
+        init(from decoder: any Decoder) throws {
+            value = try? Value(from: decoder)
+        }
+    }
+
     package init(from decoder: any Decoder) throws {
         self.init()
         let container = try decoder.container(keyedBy: Key.self)
@@ -154,19 +216,13 @@ extension SyncEngineState: Codable {
             sentZones.insert(try zoneID(place))
         }
         for change in try container.decode([Change].self, forKey: .pendingZones) {
-            let zoneID = try zoneID(change.zone)
-            pendingDatabaseChanges.add(
-                change.delete == nil ? .saveZone(CKRecordZone(zoneID: zoneID)) : .deleteZone(zoneID)
-            )
+            pendingDatabaseChanges.add(change.ofZone(try zoneID(change.zone)))
         }
         for change in try container.decode([Change].self, forKey: .pendingRecords) {
-            guard let name = change.save ?? change.delete, !name.isEmpty else {
+            guard let change = change.ofRecord(in: try zoneID(change.zone)) else {
                 throw Unreadable("the sync state holds a change of a record without a name")
             }
-            let recordID = CKRecord.ID(recordName: name, zoneID: try zoneID(change.zone))
-            pendingRecordZoneChanges.add(
-                change.save == nil ? .deleteRecord(recordID) : .saveRecord(recordID)
-            )
+            pendingRecordZoneChanges.add(change)
         }
     }
 
@@ -179,7 +235,13 @@ extension SyncEngineState: Codable {
         fresh.origin = origin
         switch serialization?.contents {
         case nil: return (fresh, nil)
-        case .failure(let problem)?: return (fresh, problem.description)
+        case .failure(let problem)?:
+            guard problem.rest.origin == nil || problem.rest.origin == origin else {
+                return (fresh, problem.description)
+            }
+            var rest = problem.rest
+            rest.origin = origin
+            return (rest, problem.description)
         case .success(var state)?:
             if let other = state.origin, other != origin {
                 return (

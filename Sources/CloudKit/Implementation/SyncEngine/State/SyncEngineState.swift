@@ -4,6 +4,8 @@ package struct SyncEngineState: Sendable {
     package var origin: Origin?
     /// What is known of the account.
     package var account: Account = .unknown
+    /// Whose the pending changes are of a state that could not be read as a whole.
+    package var salvagedUser: String?
     package var subscriptionID: CKSubscription.ID?
     package var databaseToken: CKServerChangeToken?
     package var zoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]

@@ -1,0 +1,75 @@
+import CoreLocation
+import Foundation
+
+// Dates keep all their bits between this package's client and server; other services know whole
+// milliseconds.
+extension FieldValue {
+    /// Seconds since 2001 of the dates within, in their order; nil where milliseconds say all.
+    var exactDates: [Double]? {
+        let dates = dates
+        guard dates.contains(where: { !$0.isWholeMilliseconds }) else { return nil }
+        return dates.map(\.timeIntervalSinceReferenceDate)
+    }
+
+    /// Whether a date within is finer than a millisecond.
+    var hasFinerDate: Bool { dates.contains { !$0.isWholeMilliseconds } }
+
+    private var dates: [Date] {
+        switch self {
+        case .date(let date): [date]
+        case .location(let location): [location.timestamp]
+        case .list(let values): values.flatMap(\.dates)
+        default: []
+        }
+    }
+
+    /// The value with its dates as they were before they were cut to milliseconds.
+    ///
+    /// A date that another client has changed since keeps what that client wrote.
+    func refined(by exactDates: [Double]) -> FieldValue {
+        var rest = exactDates[...]
+        return refined(&rest)
+    }
+
+    private func refined(_ exactDates: inout ArraySlice<Double>) -> FieldValue {
+        switch self {
+        case .date(let date): return .date(date.refined(by: exactDates.popFirst()))
+        case .location(let location):
+            return .location(location.at(location.timestamp.refined(by: exactDates.popFirst())))
+        case .list(let values):
+            var refined: [FieldValue] = []
+            refined.reserveCapacity(values.count)
+            for value in values { refined.append(value.refined(&exactDates)) }
+            return .list(refined)
+        default: return self
+        }
+    }
+}
+
+extension Date {
+    fileprivate var isWholeMilliseconds: Bool {
+        guard let milliseconds = try? milliseconds() else { return true }
+        return Date(milliseconds: milliseconds) == self
+    }
+
+    fileprivate func refined(by seconds: Double?) -> Date {
+        guard let seconds else { return self }
+        let exact = Date(timeIntervalSinceReferenceDate: seconds)
+        let isSame = (try? exact.milliseconds()) == (try? milliseconds())
+        return isSame ? exact : self
+    }
+}
+
+extension CLLocation {
+    fileprivate func at(_ timestamp: Date) -> CLLocation {
+        CLLocation(
+            coordinate: coordinate,
+            altitude: altitude,
+            horizontalAccuracy: horizontalAccuracy,
+            verticalAccuracy: verticalAccuracy,
+            course: course,
+            speed: speed,
+            timestamp: timestamp
+        )
+    }
+}
