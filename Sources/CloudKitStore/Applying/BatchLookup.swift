@@ -6,7 +6,7 @@ import GRDB
 struct BatchLookup {
     private let known: [String: KnownRecord]
     private let hasEdits: Bool
-    private var rows: [String: [RowKey: Row]] = [:]
+    private var rows: [String: [RowKey: StoredRow]] = [:]
     private let database: Database
     private let store: RowStore
 
@@ -34,7 +34,7 @@ struct BatchLookup {
     }
 
     /// The row of a key.
-    func row(_ key: RowKey, _ table: TableSchema) throws -> Row? {
+    func row(_ key: RowKey, _ table: TableSchema) throws -> StoredRow? {
         guard let rows = rows[table.name] else { return try store.row(key, table) }
         return rows[key]
     }

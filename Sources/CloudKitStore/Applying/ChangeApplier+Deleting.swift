@@ -91,7 +91,7 @@ extension ChangeApplier {
 
     /// Removes a row; what the schema deletes or clears with it is this device's own edit, because
     /// nobody else may know of those rows.
-    mutating func remove(_ key: RowKey, _ table: TableSchema, _ row: Row) throws {
+    mutating func remove(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
         let children = catalog.foreignKeys(to: table.name)
         if !zone.isEmpty { try letGoBelow(row, table) }
         // Rows below one that is read-only go with their own records.
@@ -111,7 +111,7 @@ extension ChangeApplier {
     ///
     /// Whoever deleted the parent deleted the rows that he saw with it, and those deletions come
     /// before the parent's. The rows that are left he never saw.
-    private func keepEdits(under row: Row, _ table: TableSchema, depth: Int) throws {
+    private func keepEdits(under row: StoredRow, _ table: TableSchema, depth: Int) throws {
         // Circles of cascades end where rows repeat; the limit is SQLite's own for triggers.
         guard depth < 100 else { return }
         for (name, foreignKey) in catalog.foreignKeys(to: table.name)
@@ -129,7 +129,7 @@ extension ChangeApplier {
     }
 
     /// Whether rows refer to a row under a foreign key that keeps it from being deleted.
-    private func isReferred(_ key: RowKey, _ row: Row, _ table: TableSchema) throws -> Bool {
+    private func isReferred(_ key: RowKey, _ row: StoredRow, _ table: TableSchema) throws -> Bool {
         for (name, foreignKey) in catalog.foreignKeys(to: table.name)
         where foreignKey.deletion == .restrict || foreignKey.deletion == .noAction {
             guard let child = catalog[name] else { continue }

@@ -168,12 +168,13 @@ extension ChangeApplier {
         _ foreignKey: ForeignKey,
         _ parent: TableSchema
     ) throws -> Bool {
-        let condition = foreignKey.parentColumns.map { "\($0.quoted) = ?" }
+        let condition = zip(foreignKey.parentColumns, values).map { "\($0.quoted) = \($1.mark)" }
             .joined(separator: " AND ")
         let statement = try database.cachedStatement(
             sql: "SELECT 1 FROM \(parent.name.quoted) WHERE \(condition)"
         )
-        return try Row.fetchOne(statement, arguments: StatementArguments(values: values)) != nil
+        let arguments = StatementArguments(values: values.map(\.bound))
+        return try Row.fetchOne(statement, arguments: arguments) != nil
     }
 
     /// The parent's key, when the foreign key names it.
@@ -182,10 +183,10 @@ extension ChangeApplier {
         _ foreignKey: ForeignKey,
         _ parent: TableSchema
     ) -> RowKey? {
-        var row: [String: any DatabaseValueConvertible] = [:]
+        var row: [String: DatabaseValue] = [:]
         for (column, value) in zip(foreignKey.parentColumns, values) { row[column] = value }
         guard parent.keyColumns.allSatisfy({ row[$0.name] != nil }) else { return nil }
-        return RowStore.key(Row(row), parent)
+        return RowKey(values: parent.keyColumns.compactMap { row[$0.name] }, parent)
     }
 
     /// Writes a row, or sets its record aside with what speaks against it.
@@ -237,11 +238,11 @@ extension ChangeApplier {
     /// Whether bytes that belong to the row did not come with it, because it had to wait.
     private func lacksAssets(_ candidate: Candidate) throws -> Bool {
         for column in candidate.table.assetColumns where column.download == .withRow {
-            guard case .asset? = candidate.fields[column.field],
+            guard case .asset? = candidate.fields[column.field]?.plain,
                 candidate.files[column.field] == nil
             else { continue }
             let row = try rows.row(candidate.key, candidate.table)
-            if row?[column.name] as DatabaseValue? == .null { return true }
+            if row?[column.name]?.isNull == true { return true }
         }
         return false
     }

@@ -72,9 +72,9 @@ extension ChangeApplier {
     }
 
     /// The rows that stand in a row's way.
-    private func rivals(of candidate: Candidate) throws -> [(key: RowKey, row: Row)] {
+    private func rivals(of candidate: Candidate) throws -> [(key: RowKey, row: StoredRow)] {
         let table = candidate.table
-        var rivals: [(key: RowKey, row: Row)] = []
+        var rivals: [(key: RowKey, row: StoredRow)] = []
         for columns in try rows.uniqueColumns(table) {
             var values: [DatabaseValue] = []
             for column in columns {
@@ -82,13 +82,7 @@ extension ChangeApplier {
                 values.append(try mapping.databaseValue(field, column))
             }
             guard values.count == columns.count else { continue }
-            let condition = columns.map { "\($0.name.quoted) = ?" }.joined(separator: " AND ")
-            let found = try Row.fetchAll(
-                database,
-                sql: table.sql.selectWhere + condition,
-                arguments: StatementArguments(values: values)
-            )
-            for row in found {
+            for row in try rows.rows(table, where: columns.map(\.name), are: values) {
                 guard let key = RowStore.key(row, table), key != candidate.key,
                     !rivals.contains(where: { $0.key == key })
                 else { continue }
@@ -99,7 +93,7 @@ extension ChangeApplier {
     }
 
     /// Removes a row here and on the server, for one that has its values.
-    private mutating func giveWay(_ key: RowKey, _ row: Row, to winner: Candidate) throws {
+    private mutating func giveWay(_ key: RowKey, _ row: StoredRow, to winner: Candidate) throws {
         let table = winner.table
         let entry = try OutboxEntry.fetch(database, key)
         let lost = MergePlan.Overruled(
@@ -137,7 +131,7 @@ extension ChangeApplier {
     }
 
     /// Lets what refers to one row refer to another, as this device's own edit.
-    private func redirect(from row: Row, to winner: RowKey, _ table: TableSchema) throws {
+    private func redirect(from row: StoredRow, to winner: RowKey, _ table: TableSchema) throws {
         guard mapping.defect != .leavesReferences, let values = winner.values(table) else {
             return
         }
@@ -148,11 +142,12 @@ extension ChangeApplier {
             let parts = foreignKey.parentColumns.compactMap { target[$0] }
             guard parts.count == foreignKey.columns.count else { continue }
             let set = foreignKey.columns.map { "\($0.quoted) = ?" }
-            let old = foreignKey.parentColumns.map { (row[$0] as DatabaseValue?) ?? .null }
+            let old = foreignKey.parentColumns.map { row[$0] ?? .null }
+            let condition = zip(foreignKey.columns, old).map { "\($0.quoted) = \($1.mark)" }
             try database.execute(
                 sql: "UPDATE \(name.quoted) SET \(set.joined(separator: ", ")) "
-                    + "WHERE \(set.joined(separator: " AND "))",
-                arguments: StatementArguments(values: parts + old)
+                    + "WHERE \(condition.joined(separator: " AND "))",
+                arguments: StatementArguments(values: parts + old.map(\.bound))
             )
         }
     }

@@ -12,7 +12,7 @@ struct ChangeApplier {
         var known: KnownRecord
         let table: TableSchema
         let key: RowKey
-        let existing: Row?
+        let existing: StoredRow?
         /// The row as it is to be.
         var fields: [String: StoreValue]
         /// The same as values to insert, where that was prepared.
@@ -23,7 +23,7 @@ struct ChangeApplier {
             known: KnownRecord,
             table: TableSchema,
             key: RowKey,
-            existing: Row?,
+            existing: StoredRow?,
             fields: [String: StoreValue],
             insertion: StatementArguments? = nil,
             files: [String: URL] = [:]
@@ -252,7 +252,7 @@ struct ChangeApplier {
     /// A row as a mistake that a test put in makes it.
     private func spoiled(
         _ row: [String: StoreValue],
-        _ existing: Row?,
+        _ existing: StoredRow?,
         _ entry: OutboxEntry?,
         _ table: TableSchema
     ) -> [String: StoreValue] {
@@ -299,7 +299,7 @@ struct ChangeApplier {
 
     private func plan(
         _ base: [String: StoreValue]?,
-        _ existing: Row?,
+        _ existing: StoredRow?,
         _ entry: OutboxEntry?,
         _ fields: [String: StoreValue],
         _ remote: RemoteRecord,

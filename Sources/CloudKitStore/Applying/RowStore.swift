@@ -7,16 +7,20 @@ struct RowStore {
     let mapping: RowMapping
 
     /// The row of a key, as its columns; nil when there is none.
-    func row(_ key: RowKey, _ table: TableSchema) throws -> Row? {
+    func row(_ key: RowKey, _ table: TableSchema) throws -> StoredRow? {
         guard let values = key.values(table) else { return nil }
         let statement = try database.cachedStatement(sql: table.sql.select)
-        return try Row.fetchOne(statement, arguments: StatementArguments(values: values))
+        return try StoredRow.fetchOne(
+            statement,
+            arguments: StatementArguments(values: values),
+            table
+        )
     }
 
     /// The rows of some keys, as far as few statements find them; nil where they cannot tell.
     ///
     /// Rows with assets are read one at a time: together they may not fit in memory.
-    func rows(_ keys: [RowKey], _ table: TableSchema) throws -> [RowKey: Row]? {
+    func rows(_ keys: [RowKey], _ table: TableSchema) throws -> [RowKey: StoredRow]? {
         guard let column = table.keyColumns.first, table.keyColumns.count == 1,
             table.assetColumns.isEmpty
         else { return nil }
@@ -24,10 +28,10 @@ struct RowStore {
         guard values.count == keys.count else { return nil }
         let sql = table.sql.selectWhere + "\(column.name.quoted) IN (\(Portion.marks))"
         let statement = try database.cachedStatement(sql: sql)
-        var rows: [RowKey: Row] = [:]
+        var rows: [RowKey: StoredRow] = [:]
         var count = 0
         for portion in Portion.of(values) {
-            for row in try Row.fetchAll(statement, arguments: portion) {
+            for row in try StoredRow.fetchAll(statement, arguments: portion, table) {
                 guard let key = Self.key(row, table) else { return nil }
                 rows[key] = row
                 count += 1
@@ -52,14 +56,14 @@ struct RowStore {
         _ fields: [String: StoreValue],
         _ key: RowKey,
         _ table: TableSchema,
-        over existing: Row?,
+        over existing: StoredRow?,
         files: [String: URL]
     ) throws -> RowChange.Kind? {
         var columns: [String] = []
         var values: [DatabaseValue] = []
         for column in table.columns where !column.isKey {
             guard let field = fields[column.field] else { continue }
-            let old = try existing.map { try mapping.value($0[column.name], column) }
+            let old = try existing.map { try mapping.value($0[column.name] ?? .null, column) }
             if field == old { continue }
             if field.isNull, column.isNotNull {
                 if column.needsValue { throw UnmappableValue(column, found: "no value") }
@@ -73,12 +77,15 @@ struct RowStore {
         }
         guard existing == nil else {
             guard !columns.isEmpty else { return nil }
-            let list = columns.map { "\($0.quoted) = ?" }.joined(separator: ", ")
+            let list = zip(columns, values).map { "\($0.quoted) = \($1.mark)" }
+                .joined(separator: ", ")
             let statement = try database.cachedStatement(
                 sql: "UPDATE \(table.name.quoted) SET \(list) WHERE \(table.sql.condition)"
             )
             try statement.execute(
-                arguments: StatementArguments(values: values + (key.values(table) ?? []))
+                arguments: StatementArguments(
+                    values: values.map(\.bound) + (key.values(table) ?? [])
+                )
             )
             return .updated
         }
@@ -89,9 +96,13 @@ struct RowStore {
         }
         values += key.values(table) ?? []
         let statement = try database.cachedStatement(
-            sql: RowSQL.insert(columns + table.keyColumns.map(\.name), into: table.name)
+            sql: RowSQL.insert(
+                columns + table.keyColumns.map(\.name),
+                marks: values.map(\.mark),
+                into: table.name
+            )
         )
-        try statement.execute(arguments: StatementArguments(values: values))
+        try statement.execute(arguments: StatementArguments(values: values.map(\.bound)))
         return .inserted
     }
 
@@ -104,14 +115,24 @@ struct RowStore {
     func rows(
         referring foreignKey: ForeignKey,
         _ child: TableSchema,
-        _ parent: Row
-    ) throws -> [Row] {
-        let condition = foreignKey.columns.map { "\($0.quoted) = ?" }.joined(separator: " AND ")
-        let values = foreignKey.parentColumns.map { (parent[$0] as DatabaseValue?) ?? .null }
-        return try Row.fetchAll(
-            database,
-            sql: child.sql.selectWhere + condition,
-            arguments: StatementArguments(values: values)
+        _ parent: StoredRow
+    ) throws -> [StoredRow] {
+        let values = foreignKey.parentColumns.map { parent[$0] ?? .null }
+        return try rows(child, where: foreignKey.columns, are: values)
+    }
+
+    /// The rows that have values in some columns.
+    func rows(
+        _ table: TableSchema,
+        where columns: [String],
+        are values: [DatabaseValue]
+    ) throws -> [StoredRow] {
+        let condition = zip(columns, values).map { "\($0.quoted) = \($1.mark)" }
+            .joined(separator: " AND ")
+        return try StoredRow.fetchAll(
+            database.cachedStatement(sql: table.sql.selectWhere + condition),
+            arguments: StatementArguments(values: values.map(\.bound)),
+            table
         )
     }
 
@@ -145,24 +166,20 @@ struct RowStore {
         _ column: TableColumn,
         _ files: [String: URL]
     ) throws -> DatabaseValue {
-        guard column.form == .asset, !field.isNull else {
+        guard column.form == .asset, case .asset = field.plain else {
             return try mapping.databaseValue(field, column)
         }
         guard column.download == .withRow, let file = files[column.field] else { return .null }
-        return try Data(contentsOf: file).databaseValue
+        return Self.asset(try Data(contentsOf: file), field)
+    }
+
+    /// An asset's bytes as its column holds them.
+    static func asset(_ data: Data, _ field: StoreValue) -> DatabaseValue {
+        if case .written = field { DatabaseValue.text(data) } else { data.databaseValue }
     }
 
     /// The key of a row that has the key's columns.
-    static func key(_ row: Row, _ table: TableSchema) -> RowKey? {
-        let components = table.keyColumns.map { column -> String in
-            let value: DatabaseValue = row[column.name]
-            return switch value.storage {
-            case .int64(let number): String(number)
-            case .string(let text): text
-            case .blob(let data): Hexadecimal.text(data)
-            default: ""
-            }
-        }
-        return RowKey(components: components, table)
+    static func key(_ row: StoredRow, _ table: TableSchema) -> RowKey? {
+        RowKey(values: table.keyColumns.map { row[$0.name] ?? .null }, table)
     }
 }

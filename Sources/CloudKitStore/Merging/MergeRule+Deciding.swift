@@ -45,7 +45,7 @@ extension MergeRule {
 
     private static func sum(_ conflict: FieldConflict) -> StoreValue? {
         let base = conflict.base.isNull ? .integer(0) : conflict.base
-        switch (base, conflict.local, conflict.remote) {
+        switch (base.plain, conflict.local.plain, conflict.remote.plain) {
         case (.integer(let base), .integer(let local), .integer(let remote)):
             let (step, isFar) = local.subtractingReportingOverflow(base)
             let (sum, isTooFar) = remote.addingReportingOverflow(step)

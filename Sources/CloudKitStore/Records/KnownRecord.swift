@@ -102,9 +102,10 @@ struct KnownRecord: Sendable {
 
     /// The fields as the server had them last, or those of them that are asked for.
     func baseFields(
+        includesWritten: Bool = false,
         where isWanted: (String) -> Bool = { _ in true }
     ) throws -> [String: StoreValue] {
-        try FieldCoding.fields(base, where: isWanted)
+        try FieldCoding.fields(base, includesWritten: includesWritten, where: isWanted)
     }
 
     /// The fields of a save that has not been answered.

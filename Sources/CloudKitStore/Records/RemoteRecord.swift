@@ -52,16 +52,19 @@ struct RemoteRecord {
     }
 
     /// A record that was kept, as it came.
-    init(kept record: KnownRecord, _ catalog: TableCatalog) throws {
+    init(kept record: KnownRecord, _ mapping: RowMapping) throws {
+        let table = mapping.catalog.table(ofType: record.type)
         name = record.recordName
         type = record.type
-        key = catalog.table(ofType: type).flatMap { RowKey(recordName: record.recordName, $0) }
+        key = table.flatMap { RowKey(recordName: record.recordName, $0) }
         tag = record.tag
         system = record.system ?? Data()
         let archived = record.system.flatMap(RecordArchive.record)
         parent = archived?.parent?.recordID.recordName
         share = archived?.share?.recordID.recordName
-        fields = .success(try record.baseFields())
-        base = record.base
+        let kept = try record.baseFields()
+        let current = table.map { mapping.current(kept, $0) } ?? kept
+        fields = .success(current)
+        base = FieldCoding.data(current)
     }
 }

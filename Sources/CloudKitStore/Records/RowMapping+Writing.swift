@@ -17,6 +17,7 @@ extension RowMapping {
         files: [String: URL] = [:]
     ) {
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            let value = value.plain
             let isPlain = table?.byField[name]?.isEncrypted != true
             let zone = record.recordID.zoneID
             if name.hasPrefix(Self.encryptedPrefix) {
@@ -30,6 +31,42 @@ extension RowMapping {
         }
     }
 
+    /// Says how the values of a record are written, of all that it will have.
+    ///
+    /// - Parameters:
+    ///   - fields: The values by field.
+    ///   - before: Those that the record had.
+    ///   - record: The record.
+    ///   - table: The table whose columns the fields are.
+    func writeForms(
+        _ fields: [String: StoreValue],
+        over before: [String: StoreValue],
+        to record: CKRecord,
+        _ table: TableSchema
+    ) {
+        for isEncrypted in [false, true] {
+            func text(_ fields: [String: StoreValue]) -> String? {
+                var chosen: [String: StoreValue] = [:]
+                for (name, value) in fields {
+                    if name.hasPrefix(Self.encryptedPrefix) {
+                        guard isEncrypted else { continue }
+                        chosen[String(name.dropFirst(Self.encryptedPrefix.count))] = value
+                    } else if table.byField[name]?.isEncrypted ?? false == isEncrypted {
+                        chosen[name] = value
+                    }
+                }
+                return RecordForms(chosen).text
+            }
+            let (now, had) = (text(fields), text(before))
+            guard now != nil || had != nil else { continue }
+            if isEncrypted {
+                record.encryptedValues[RecordForms.encryptedField] = now
+            } else {
+                record[RecordForms.field] = now
+            }
+        }
+    }
+
     /// Sets a field as a value of its own type, which takes less than an object that is looked into.
     private static func set(
         _ value: StoreValue,
@@ -39,7 +76,7 @@ extension RowMapping {
     ) {
         switch value {
         case .integer(let number): record[name] = number
-        case .real(let number): record[name] = number
+        case .real(let number): record[name] = number.isFinite ? number : nil
         case .text(let text): record[name] = text
         case .bytes(let data): record[name] = data
         case .date(let milliseconds): record[name] = date(milliseconds)
@@ -57,7 +94,7 @@ extension RowMapping {
         switch value {
         case .null: nil
         case .integer(let number): NSNumber(value: number)
-        case .real(let number): NSNumber(value: number)
+        case .real(let number): number.isFinite ? NSNumber(value: number) : nil
         case .text(let text): text as NSString
         case .bytes(let data): data as NSData
         case .date(let milliseconds): date(milliseconds) as NSDate
@@ -71,6 +108,7 @@ extension RowMapping {
         case .list(let values):
             values.compactMap { object($0, zone: zone) } as NSArray
         case .asset: file.map { CKAsset(fileURL: $0) }
+        case .written(let value, _): object(value, zone: zone, file: file)
         }
     }
 

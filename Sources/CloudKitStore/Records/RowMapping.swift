@@ -18,16 +18,16 @@ struct RowMapping: Sendable {
     ///   - table: Its table.
     ///   - isWanted: Whether a field is asked for; to look at an asset takes reading all of it.
     /// - Returns: The values by field.
-    /// - Throws: ``UnmappableValue`` for a value that is not of its column's form.
+    /// - Throws: A ``CloudStoreError`` for a reference that makes too long a name.
     func fields(
-        _ row: Row,
+        _ row: StoredRow,
         _ table: TableSchema,
         where isWanted: (String) -> Bool = { _ in true }
     ) throws -> [String: StoreValue] {
         var fields: [String: StoreValue] = [:]
         fields.reserveCapacity(table.columns.count)
         for (place, column) in table.columns.enumerated() where isWanted(column.field) {
-            fields[column.field] = try value(row[place], column)
+            fields[column.field] = try value(row.values[place], column)
         }
         return fields
     }
@@ -35,20 +35,28 @@ struct RowMapping: Sendable {
     /// The field of a column's value.
     func value(_ value: DatabaseValue, _ column: TableColumn) throws -> StoreValue {
         guard let name = column.target, let target = catalog[name] else {
-            return try StoreValue(value, column)
+            return StoreValue(value, column)
         }
-        switch value.storage {
-        case .null: return .null
-        case .int64(let number):
-            return .reference(try RowKey(table: name, text: String(number)).recordName(target))
-        case .string(let text):
-            return .reference(try RowKey(table: name, text: text).recordName(target))
-        case .blob(let data):
-            return .reference(
-                try RowKey(table: name, text: Hexadecimal.text(data)).recordName(target)
-            )
-        case .double: throw UnmappableValue(column, found: "\(value)")
+        if value.isNull { return .null }
+        guard let key = RowKey(values: [value], target), let usual = key.values(target)?.first
+        else {
+            return .written(.null, as: WrittenForm.text(value, plain: .null))
         }
+        let reference = StoreValue.reference(try key.recordName(target))
+        return .written(reference, value, column, usually: usual)
+    }
+
+    /// A field as the row will have it, which the record of another client may spell otherwise.
+    private func canonical(_ value: StoreValue, _ column: TableColumn) -> StoreValue {
+        switch column.form {
+        case .integer, .boolean, .real, .bytes, .asset, .date: return value
+        case .text where !column.affinity.keepsNumbers: return value
+        default: break
+        }
+        guard column.target == nil, let written = try? value.databaseValue(for: column) else {
+            return value
+        }
+        return StoreValue(column.affinity.stored(written), column).plain
     }
 
     /// The column's value of a field.
@@ -58,6 +66,7 @@ struct RowMapping: Sendable {
         }
         guard case .reference(let recordName) = value else {
             if value.isNull { return .null }
+            if case .written = value { return try value.databaseValue(for: column) }
             throw UnmappableValue(column, found: "the field's value \(value)")
         }
         guard let key = RowKey(recordName: recordName, target), let values = key.values(target)
@@ -78,7 +87,9 @@ struct RowMapping: Sendable {
         for column in table.columns where !column.isKey {
             let field = fields[column.field] ?? .null
             if field.isNull, column.isNotNull || column.hasDefault { return nil }
-            guard let value = try? databaseValue(field, column) else { return nil }
+            guard let value = try? databaseValue(field, column), value.textBytes == nil else {
+                return nil
+            }
             values.append(value)
         }
         values += keys
@@ -90,19 +101,31 @@ struct RowMapping: Sendable {
     /// The fields of a record: those of the table's columns in their forms, others as they are.
     func fields(_ record: CKRecord, _ table: TableSchema?) throws -> [String: StoreValue] {
         let names = record.allKeys()
+        let forms = Self.forms(of: record)
         var fields: [String: StoreValue] = [:]
         fields.reserveCapacity(names.count)
-        for name in names {
+        for name in names where name != RecordForms.field {
             let column = table?.byField[name]
             guard column?.isEncrypted != true else { continue }
-            fields[name] = try Self.value(record, name, column)
+            fields[name] = current(try Self.value(record, name, column), forms.plain[name], column)
         }
-        for name in record.encryptedValues.allKeys() {
-            if let column = table?.byField[name], column.isEncrypted {
-                fields[name] = try Self.value(record.encryptedValues, name, column)
-            } else {
-                fields[Self.encryptedPrefix + name] =
-                    try Self.value(record.encryptedValues, name, nil)
+        for name in record.encryptedValues.allKeys() where name != RecordForms.encryptedField {
+            let column = table?.byField[name]
+            if let column, !column.isEncrypted { continue }
+            let value = try Self.value(record.encryptedValues, name, column)
+            let place = column == nil ? Self.encryptedPrefix + name : name
+            fields[place] = current(value, forms.encrypted[name], column)
+        }
+        // What no field says at all.
+        for (name, form) in forms.plain where fields[name] == nil {
+            let column = table?.byField[name]
+            if column?.isEncrypted != true { fields[name] = current(.null, form, column) }
+        }
+        for (name, form) in forms.encrypted {
+            let column = table?.byField[name]
+            let place = column == nil ? Self.encryptedPrefix + name : name
+            if fields[place] == nil, column?.isEncrypted != false {
+                fields[place] = current(.null, form, column)
             }
         }
         if defect == .dropsUnknownFields, let table {
@@ -113,6 +136,63 @@ struct RowMapping: Sendable {
 
     /// What marks a field that is encrypted and belongs to no column of this version.
     static let encryptedPrefix = "!"
+
+    /// How the values of a record are written, by field.
+    private static func forms(
+        of record: CKRecord
+    ) -> (plain: [String: String], encrypted: [String: String]) {
+        func read(_ text: String?) -> [String: String] {
+            guard let text else { return [:] }
+            return Dictionary(RecordForms(text).forms.map { ($0.name, $0.form) }) { first, _ in
+                first
+            }
+        }
+        return (
+            read(record[RecordForms.field]),
+            read(record.encryptedValues[RecordForms.encryptedField])
+        )
+    }
+
+    /// A field of a record: written as its form says, or as the column usually is.
+    private func current(
+        _ value: StoreValue,
+        _ form: String?,
+        _ column: TableColumn?
+    ) -> StoreValue {
+        guard let column else { return form.map { .written(value, as: $0) } ?? value }
+        guard let form else { return canonical(value, column) }
+        return current(.written(value, as: form), column)
+    }
+
+    /// Fields as a table has them whose columns were not known when they came.
+    func current(_ fields: [String: StoreValue], _ table: TableSchema) -> [String: StoreValue] {
+        fields.reduce(into: fields) { fields, field in
+            guard let column = table.byField[field.key] else { return }
+            fields[field.key] =
+                if case .written = field.value {
+                    current(field.value, column)
+                } else {
+                    canonical(field.value, column)
+                }
+        }
+    }
+
+    /// A written value, if the field is still what its form says: a client that knows of no forms
+    /// may have changed it since.
+    private func current(_ value: StoreValue, _ column: TableColumn) -> StoreValue {
+        guard case .written(let field, let form) = value else { return value }
+        if case .asset = field { return form == WrittenForm.asText ? value : field }
+        guard let written = WrittenForm.value(form, plain: field) else {
+            return canonical(field, column)
+        }
+        if column.form == .asset { return field.isNull ? value : field }
+        guard let found = try? self.value(written, column) else { return canonical(field, column) }
+        switch found.plain {
+        case .real(let number) where !number.isFinite && field.isNull: return found
+        case field: return found
+        default: return canonical(field, column)
+        }
+    }
 
     private static func value(
         _ record: some CKRecordKeyValueSetting,
@@ -139,7 +219,9 @@ struct RowMapping: Sendable {
         switch object {
         case let text as String: return .text(text)
         case let date as Date:
-            return .date(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded()))
+            let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
+            // Dates of a hundred million years are none of an app's.
+            return .date(milliseconds: Int64(max(min(milliseconds, 1e18), -1e18)))
         case let data as Data: return .bytes(data)
         case let reference as CKRecord.Reference: return .reference(reference.recordID.recordName)
         case let asset as CKAsset:

@@ -34,7 +34,7 @@ struct BatchBuilder {
     /// The records of the entries that were read last, by name; nil for those that are not known.
     private var known: [String: KnownRecord?] = [:]
     /// The rows of these entries by table, where one statement finds them.
-    private var found: [String: [RowKey: Row]] = [:]
+    private var found: [String: [RowKey: StoredRow]] = [:]
     private var visits: [RowKey: Visit] = [:]
     /// What the deletions of each table set free, where somebody asked.
     var freed: [String: FreedValues] = [:]
@@ -129,7 +129,7 @@ struct BatchBuilder {
         }
     }
 
-    private func row(_ key: RowKey, _ table: TableSchema) throws -> Row? {
+    private func row(_ key: RowKey, _ table: TableSchema) throws -> StoredRow? {
         try found[table.name]?[key] ?? rows.row(key, table)
     }
 
@@ -150,7 +150,7 @@ struct BatchBuilder {
         guard visits[entry.key] == nil, let table = catalog[entry.key.table] else { return }
         visits[entry.key] = .underWay
         defer { visits[entry.key] = .done }
-        guard let row = try row(entry.key, table) else { return try vanish(entry) }
+        guard let row = try row(entry.key, table) else { return try vanish(entry, table) }
         var open: Set<String> = []
         for parent in try parents(of: row, table) {
             guard parent.key != entry.key, try !isOnServer(parent.key) else { continue }
@@ -192,12 +192,13 @@ struct BatchBuilder {
     }
 
     private func parents(
-        of row: Row,
+        of row: StoredRow,
         _ table: TableSchema
     ) throws -> [(field: String, key: RowKey)] {
         try table.columns.compactMap { column in
             guard let name = column.target, let target = catalog[name],
-                case .reference(let recordName) = try mapping.value(row[column.name], column),
+                case .reference(let recordName) =
+                    try mapping.value(row[column.name] ?? .null, column).plain,
                 let key = RowKey(recordName: recordName, target)
             else { return nil }
             return (column.field, key)
@@ -205,7 +206,23 @@ struct BatchBuilder {
     }
 
     /// A row that is gone without a trace in the outbox: it was deleted where no trigger fires.
-    private func vanish(_ entry: OutboxEntry) throws {
+    private func vanish(_ entry: OutboxEntry, _ table: TableSchema) throws {
+        let isThere = try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM \(table.name.quoted)
+                    WHERE \(RowKey.sql(table, of: table.name.quoted)) = ?)
+                """,
+            arguments: [entry.key.text]
+        )
+        guard isThere == false else {
+            let columns = table.keyColumns.map { "'\($0.name)' holds \($0.form) values" }
+            return try setAside(
+                entry,
+                "its key is of another type than its column's, \(columns.joined(separator: ", ")); "
+                    + "correct the key, or declare the column's form"
+            )
+        }
         var deleted = entry
         deleted.isDeleted = true
         deleted.changed = [:]
@@ -214,7 +231,7 @@ struct BatchBuilder {
 
     private mutating func addSave(
         _ entry: OutboxEntry,
-        _ row: Row,
+        _ row: StoredRow,
         _ table: TableSchema,
         leavingOut open: Set<String>,
         depth: Int
@@ -237,7 +254,6 @@ struct BatchBuilder {
             fields = try mapping.fields(row, table) { field in
                 isNew || entry.changed[field] != nil || sent?[field] != nil
             }
-            try Self.check(fields, table)
         } catch {
             return try setAside(entry, "\(error)")
         }
@@ -245,7 +261,7 @@ struct BatchBuilder {
         let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
         if place != nil { try linkChildren(of: row, table) }
         // Of a record that the server has, a change stands against its field and the stamp alone.
-        let base = try known.baseFields {
+        let base = try known.baseFields(includesWritten: true) {
             isNew || entry.changed[$0] != nil || $0 == RecordStamp.field
         }
         if let sent, let version = known.sent?.version {
@@ -323,7 +339,7 @@ struct BatchBuilder {
         _ version: Int64,
         _ base: [String: StoreValue],
         _ fields: [String: StoreValue],
-        _ row: Row,
+        _ row: StoredRow,
         _ table: TableSchema
     ) throws {
         let record =
@@ -347,9 +363,9 @@ struct BatchBuilder {
         var files: [String: URL] = [:]
         var sent = changes
         for (field, value) in changes {
-            guard case .asset = value, let column = table.byField[field] else { continue }
+            guard case .asset = value.plain, let column = table.byField[field] else { continue }
             // The bytes have changed since: the newer edit sends them.
-            guard fields[field] == value, let data: Data = row[column.name] else {
+            guard fields[field] == value, let data = row[column.name]?.allBytes else {
                 sent[field] = nil
                 continue
             }
@@ -362,16 +378,16 @@ struct BatchBuilder {
             mapping.write(base.filter { table.byField[$0.key] == nil }, to: record, nil)
         }
         mapping.write(sent, to: record, table, files: files)
+        let isNew = known.system == nil
+        let before = isNew ? base.filter { table.byField[$0.key] == nil } : base
+        mapping.writeForms(
+            before.merging(changes) { $1 },
+            over: isNew ? [:] : before,
+            to: record,
+            table
+        )
         batch.saves.append(outgoing)
         batch.entries[known.name] = entry
-    }
-
-    private static func check(_ fields: [String: StoreValue], _ table: TableSchema) throws {
-        for (field, value) in fields {
-            guard let number = value.number, !number.isFinite, let column = table.byField[field]
-            else { continue }
-            throw UnmappableValue(column, found: "\(number)")
-        }
     }
 
     private func setAside(_ entry: OutboxEntry, _ problem: String) throws {

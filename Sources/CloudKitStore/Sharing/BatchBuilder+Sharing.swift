@@ -3,9 +3,10 @@ import GRDB
 extension BatchBuilder {
     /// The name of the record that a row is linked to, so that it is shared with it; nil when that
     /// is not shared, or the server does not have it yet.
-    func parentName(_ row: Row, _ table: TableSchema) throws -> String? {
+    func parentName(_ row: StoredRow, _ table: TableSchema) throws -> String? {
         guard let column = table.parentColumn, let target = column.target.flatMap({ catalog[$0] }),
-            case .reference(let name) = try mapping.value(row[column.name], column),
+            case .reference(let name) = try mapping.value(row[column.name] ?? .null, column)
+                .plain,
             let key = RowKey(recordName: name, target),
             try Place.fetch(database, key)?.zone == zone, try isThere(key)
         else { return nil }
@@ -13,7 +14,7 @@ extension BatchBuilder {
     }
 
     /// Shares the rows below a shared one that came before it was.
-    func linkChildren(of row: Row, _ table: TableSchema) throws {
+    func linkChildren(of row: StoredRow, _ table: TableSchema) throws {
         for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
             guard let child = catalog[name], let column = child.parentColumn,
                 foreignKey.columns == [column.name]

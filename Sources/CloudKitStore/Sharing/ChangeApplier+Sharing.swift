@@ -72,7 +72,7 @@ extension ChangeApplier {
             let other = try KnownRecord.fetch(database, name: known.recordName)
             guard try !applier.collides(other, key, table) else { continue }
             try known.delete(database)
-            try applier.apply([RemoteRecord(kept: known, catalog)])
+            try applier.apply([RemoteRecord(kept: known, mapping)])
             for change in applier.changes {
                 note(change.kind, RowKey(table: change.table, text: change.key))
             }
@@ -137,7 +137,11 @@ extension ChangeApplier {
 
     /// Lets go of the rows that a deletion of the one above them takes out of a shared tree: they
     /// stay with their owner.
-    mutating func letGoBelow(_ row: Row, _ table: TableSchema, includesAll: Bool = false) throws {
+    mutating func letGoBelow(
+        _ row: StoredRow,
+        _ table: TableSchema,
+        includesAll: Bool = false
+    ) throws {
         for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
             guard let child = catalog[name], foreignKey.columns == [child.parentColumn?.name],
                 includesAll || foreignKey.deletion != .cascade

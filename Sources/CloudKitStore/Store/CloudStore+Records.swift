@@ -27,6 +27,7 @@ extension CloudStore {
         let fields = try known.baseFields()
         file.mapping.write(fields.filter { schema.byField[$0.key] != nil }, to: record, schema)
         file.mapping.write(fields.filter { schema.byField[$0.key] == nil }, to: record, nil)
+        file.mapping.writeForms(fields, over: [:], to: record, schema)
         return record
     }
 
@@ -108,7 +109,7 @@ extension CloudStore {
                 guard let key = known.key, let row = try rows.row(key, table) else { return false }
                 let base = try known.baseFields()
                 return columns.contains { column in
-                    (row[column.name] as DatabaseValue).isNull
+                    row[column.name]?.isNull == true
                         && !(base[column.field] ?? .null).isNull
                 }
             }

@@ -128,7 +128,7 @@ extension CloudStore {
         for (field, value) in fields where entry?.changed[field] == nil {
             // A field that the server never had leaves the column's default.
             guard let expected = base[field], value != expected else { continue }
-            if value.isNull, case .asset = expected { continue }
+            if value.isNull, case .asset = expected.plain { continue }
             return .unnotedEdit
         }
         return nil

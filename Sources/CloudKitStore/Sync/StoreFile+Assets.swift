@@ -53,7 +53,10 @@ extension StoreFile {
         for start in stride(from: 0, to: names.count, by: limit) {
             let part = names[start..<min(start + limit, names.count)]
             let ids = part.map { CKRecord.ID(recordName: $0, zoneID: id(zone)) }
-            let found = try await source.records(for: ids, desiredKeys: fields)
+            let found = try await source.records(
+                for: ids,
+                desiredKeys: fields + [RecordForms.field]
+            )
             let records = try ids.compactMap { id -> RemoteRecord? in
                 switch found[id] {
                 case .success(let record): return RemoteRecord(record, mapping)
@@ -88,13 +91,16 @@ extension StoreFile {
             var hasChanged = false
             for (field, file) in record.files.sorted(by: { $0.key < $1.key }) {
                 guard let column = table.byField[field], entry?.changed[field] == nil,
-                    (row[column.name] as DatabaseValue).isNull, base[field] == fields[field]
+                    row[column.name]?.isNull == true, base[field] == fields[field],
+                    let asset = base[field]
                 else { continue }
+                let value = RowStore.asset(try Data(contentsOf: file), asset)
                 try rows.database.execute(
-                    sql: "UPDATE \(table.name.quoted) SET \(column.name.quoted) = ? WHERE "
+                    sql:
+                        "UPDATE \(table.name.quoted) SET \(column.name.quoted) = \(value.mark) WHERE "
                         + table.sql.condition,
                     arguments: StatementArguments(
-                        [try Data(contentsOf: file).databaseValue] + (key.values(table) ?? [])
+                        [value.bound] + (key.values(table) ?? [])
                     )
                 )
                 hasChanged = true

@@ -13,11 +13,11 @@ public enum ColumnForm: Hashable, Sendable {
     case text
     /// Bytes, as a bytes field.
     case bytes
-    /// Dates as GRDB stores them, `YYYY-MM-DD HH:MM:SS.SSS` in UTC, as a date field.
+    /// Dates as text in UTC, usually as GRDB stores them, `YYYY-MM-DD HH:MM:SS.SSS`, as a date field.
     case date
     /// Dates as seconds since 1970, as a date field with whole milliseconds.
     case secondsSince1970
-    /// Identifiers of 16 bytes, as a string field in the usual notation.
+    /// Identifiers of 16 bytes, or their usual notation, as a string field.
     case uuid
     /// Decimal numbers, as a string field, so that no digit is lost.
     case decimal

@@ -6,7 +6,8 @@ enum FieldNames {
     private static let reserved: Set<String> = [
         "recordid", "recordname", "recordtype", "creationdate", "creatoruserrecordid",
         "lastmodifieduserrecordid", "modificationdate", "modifieddevice", "recordchangetag",
-        RecordStamp.field.lowercased(),
+        RecordStamp.field.lowercased(), RecordForms.field.lowercased(),
+        RecordForms.encryptedField.lowercased(),
     ]
 
     /// Why a name is refused; nil when it is fine.

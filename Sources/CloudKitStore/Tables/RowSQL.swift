@@ -24,8 +24,12 @@ struct RowSQL: Sendable {
     }
 
     /// Inserts a row with values for some columns.
-    static func insert(_ columns: [String], into table: String) -> String {
-        let marks = repeatElement("?", count: columns.count).joined(separator: ", ")
+    static func insert(
+        _ columns: [String],
+        marks: [String]? = nil,
+        into table: String
+    ) -> String {
+        let marks = (marks ?? columns.map { _ in "?" }).joined(separator: ", ")
         return "INSERT INTO \(table.quoted) (\(columns.map(\.quoted).joined(separator: ", "))) "
             + "VALUES (\(marks))"
     }

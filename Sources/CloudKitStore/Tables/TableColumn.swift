@@ -3,6 +3,7 @@ struct TableColumn: Hashable, Sendable {
     var name: String
     var field: String
     var form: ColumnForm
+    var affinity = ColumnAffinity.none
     var isKey = false
     var isNotNull = false
     var hasDefault = false

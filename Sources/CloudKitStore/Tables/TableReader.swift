@@ -152,6 +152,7 @@ struct TableReader {
             name: column.name,
             field: declaration.fields[column.name] ?? column.name,
             form: form,
+            affinity: ColumnAffinity(declaredType: column.type),
             isKey: column.keyPlace > 0,
             isNotNull: column.isNotNull,
             hasDefault: column.hasDefault,

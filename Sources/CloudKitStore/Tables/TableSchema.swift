@@ -16,6 +16,7 @@ final class TableSchema: Sendable {
     let assetColumns: [TableColumn]
     /// The columns by field.
     let byField: [String: TableColumn]
+    private let places: [String: Int]
     /// The SQL that is run for every row.
     let sql: RowSQL
 
@@ -31,6 +32,7 @@ final class TableSchema: Sendable {
         self.foreignKeys = foreignKeys
         assetColumns = columns.filter { $0.form == .asset }
         byField = Dictionary(columns.map { ($0.field, $0) }) { first, _ in first }
+        places = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
         sql = RowSQL(table: declaration.name, columns: columns, keyColumns: keyColumns)
     }
 
@@ -56,7 +58,10 @@ final class TableSchema: Sendable {
         return cascades ?? references.first
     }
 
-    func column(_ name: String) -> TableColumn? { columns.first { $0.name == name } }
+    func column(_ name: String) -> TableColumn? { place(of: name).map { columns[$0] } }
+
+    /// The place of a column among those that are synced.
+    func place(of name: String) -> Int? { places[name] }
 
     func rule(ofField field: String) -> MergeRule {
         guard let column = byField[field] else { return declaration.rule }

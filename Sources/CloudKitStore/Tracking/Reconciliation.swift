@@ -96,7 +96,7 @@ struct Reconciliation {
                     arguments: [table.recordType]
                 )
                 for record in records where RowKey(recordName: record.name, table) != nil {
-                    let remote = try RemoteRecord(kept: record, mapping.catalog)
+                    let remote = try RemoteRecord(kept: record, mapping)
                     try record.delete(database)
                     var applier = try ChangeApplier(database, mapping, zone: record.zone)
                     try applier.apply([remote])
@@ -121,7 +121,11 @@ struct Reconciliation {
             let differing = fields.filter { $0.value != base[$0.key] ?? .null }.keys
                 .filter { !isUndownloaded($0, fields, table) && edit.changed[$0] == nil }
             if !differing.isEmpty {
-                for field in differing { edit.changed[field] = Self.unknownTime }
+                for field in differing {
+                    // What is only written otherwise is older than every edit.
+                    let isEdit = fields[field]?.plain != base[field]?.plain
+                    edit.changed[field] = isEdit ? Self.unknownTime : 1
+                }
                 edits.append(edit)
             }
             return [:]
@@ -147,6 +151,21 @@ struct Reconciliation {
         table.byField[field]?.form == .asset && fields[field]?.isNull ?? true
     }
 
+    /// The fields of a record's columns, some of which may not have been known when it came.
+    private func current(
+        _ record: KnownRecord,
+        _ table: TableSchema
+    ) throws -> [String: StoreValue] {
+        let kept = try record.baseFields()
+        let current = mapping.current(kept, table)
+        if current != kept {
+            var known = record
+            known.base = FieldCoding.data(current)
+            try known.save(database)
+        }
+        return current.filter { table.byField[$0.key] != nil }
+    }
+
     /// Writes into rows what a closure makes of the server's version, the row and its edits.
     private func write(
         _ table: TableSchema,
@@ -170,7 +189,7 @@ struct Reconciliation {
                     ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: 0)
                 guard !entry.isDeleted else { continue }
                 let fields = try existing.map { try mapping.fields($0, table) }
-                let base = try record.baseFields().filter { table.byField[$0.key] != nil }
+                let base = try current(record, table)
                 let values = try body(base, fields, entry)
                 guard !values.isEmpty else { continue }
                 let kind = try rows.write(values, key, table, over: existing, files: [:])

@@ -107,7 +107,10 @@ struct TrackingTriggers {
 
     /// Byte by byte: a column's collation may call two spellings equal.
     private func differs(_ column: TableColumn) -> String {
-        "OLD.\(column.name.quoted) IS NOT NEW.\(column.name.quoted) COLLATE BINARY"
+        let (old, new) = ("OLD.\(column.name.quoted)", "NEW.\(column.name.quoted)")
+        // Numbers are equal that are whole and floating-point, where a column holds both.
+        let type = column.affinity == .none ? " OR typeof(\(old)) <> typeof(\(new))" : ""
+        return "(\(old) IS NOT \(new) COLLATE BINARY\(type))"
     }
 
     private var sameKey: String {
@@ -126,13 +129,20 @@ struct TrackingTriggers {
 
     /// Refuses a row without a key, which SQLite allows.
     private func check(_ row: String) -> String {
+        let texts = table.keyColumns.filter { $0.form == .text }
+            .map { "instr(\(row).\($0.name.quoted), char(0))" }
+        let nul = texts.isEmpty ? "" : raise("a key without the character NUL", texts)
         let columns = table.keyColumns.filter { !$0.isNotNull && $0.form != .integer }
-        guard !columns.isEmpty else { return "" }
-        let isNull = columns.map { "\(row).\($0.name.quoted) IS NULL" }.joined(separator: " OR ")
-        let message =
-            "CloudKitStore: a row of the table '\(table.name)' needs a value for its key "
-            + "'\(columns.map(\.name).joined(separator: ", "))'"
-        return "SELECT RAISE(ABORT, \(message.literal)) WHERE \(isNull);"
+        guard !columns.isEmpty else { return nul }
+        let isNull = columns.map { "\(row).\($0.name.quoted) IS NULL" }
+        let names = columns.map(\.name).joined(separator: ", ")
+        return raise("a value for its key '\(names)'", isNull) + nul
+    }
+
+    private func raise(_ need: String, _ conditions: [String]) -> String {
+        let message = "CloudKitStore: a row of the table '\(table.name)' needs \(need)"
+        return "SELECT RAISE(ABORT, \(message.literal)) "
+            + "WHERE \(conditions.joined(separator: " OR "));"
     }
 
     private func save(_ row: String, _ changes: String) -> String {

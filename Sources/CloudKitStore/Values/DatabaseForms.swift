@@ -4,39 +4,91 @@ import Foundation
 enum DatabaseForms {
     /// Milliseconds since 1970 of `YYYY-MM-DD HH:MM:SS.SSS` in UTC; shorter forms leave out the end.
     ///
-    /// Also reads the `T` and `Z` of ISO 8601. Anything else is nil.
+    /// Also reads the `T`, `Z` and `+HH:MM` of ISO 8601, and as many digits of a second as there are,
+    /// of which the first three count. Anything else is nil.
     static func milliseconds(_ text: String) -> Int64? {
-        var digits = Array(text.utf8)
-        if digits.last == UInt8(ascii: "Z") { digits.removeLast() }
-        func number(_ start: Int, _ count: Int) -> Int64? {
-            guard start + count <= digits.count else { return nil }
-            var number: Int64 = 0
-            for digit in digits[start..<start + count] {
-                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
-                number = number * 10 + Int64(digit - UInt8(ascii: "0"))
+        var reader = DateReader(Array(text.utf8))
+        guard let year = reader.year(), reader.mark("-"), let month = reader.number(2),
+            reader.mark("-"), let day = reader.number(2), (1...12).contains(month),
+            (1...31).contains(day)
+        else { return nil }
+        let milliseconds = days(year, month, day) * 86_400_000
+        if reader.isAtEnd { return milliseconds }
+        guard reader.mark(" T"), let hour = reader.number(2), reader.mark(":"),
+            let minute = reader.number(2), hour < 24, minute < 60
+        else { return nil }
+        var time = (hour * 60 + minute) * 60_000
+        if reader.mark(":") {
+            guard let second = reader.number(2), second < 60 else { return nil }
+            time += second * 1000
+            if reader.mark(".") {
+                guard let part = reader.thousandths() else { return nil }
+                time += part
             }
+        }
+        guard let offset = reader.offset(), reader.isAtEnd else { return nil }
+        return milliseconds + time - offset
+    }
+
+    /// Reads a date from its beginning.
+    private struct DateReader {
+        private var rest: ArraySlice<UInt8>
+
+        init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+        var isAtEnd: Bool { rest.isEmpty }
+
+        private static func digit(_ byte: UInt8) -> Int64? {
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                ? Int64(byte - UInt8(ascii: "0")) : nil
+        }
+
+        mutating func number(_ count: Int) -> Int64? {
+            guard rest.count >= count else { return nil }
+            var number: Int64 = 0
+            for byte in rest.prefix(count) {
+                guard let digit = Self.digit(byte) else { return nil }
+                number = number * 10 + digit
+            }
+            rest = rest.dropFirst(count)
             return number
         }
-        func isMark(_ place: Int, _ marks: String) -> Bool {
-            place < digits.count && marks.utf8.contains(digits[place])
+
+        /// Four digits, or what the writer below makes of years that have others.
+        mutating func year() -> Int64? {
+            let isNegative = mark("-")
+            let count = rest.prefix { Self.digit($0) != nil }.count
+            guard count == 4 || (1...7).contains(count), let year = number(count) else {
+                return nil
+            }
+            if isNegative { return year == 0 ? nil : -year }
+            return count == 4 || year > 9999 ? year : nil
         }
-        guard let year = number(0, 4), isMark(4, "-"), let month = number(5, 2), isMark(7, "-"),
-            let day = number(8, 2), (1...12).contains(month), (1...31).contains(day)
-        else { return nil }
-        var milliseconds = days(year, month, day) * 86_400_000
-        if digits.count == 10 { return milliseconds }
-        guard isMark(10, " T"), let hour = number(11, 2), isMark(13, ":"),
-            let minute = number(14, 2), hour < 24, minute < 60
-        else { return nil }
-        milliseconds += (hour * 60 + minute) * 60_000
-        if digits.count == 16 { return milliseconds }
-        guard isMark(16, ":"), let second = number(17, 2), second < 60 else { return nil }
-        milliseconds += second * 1000
-        if digits.count == 19 { return milliseconds }
-        guard isMark(19, "."), digits.count <= 23, let part = number(20, digits.count - 20) else {
-            return nil
+
+        mutating func mark(_ marks: String) -> Bool {
+            guard let byte = rest.first, marks.utf8.contains(byte) else { return false }
+            rest.removeFirst()
+            return true
         }
-        return milliseconds + part * [100, 10, 1][digits.count - 21]
+
+        /// The first three digits of a part of a second; nil where there is none.
+        mutating func thousandths() -> Int64? {
+            let digits = rest.prefix { Self.digit($0) != nil }
+            guard !digits.isEmpty else { return nil }
+            rest = rest.dropFirst(digits.count)
+            let first = digits.prefix(3).reduce(0) { $0 * 10 + (Self.digit($1) ?? 0) }
+            return first * [0, 100, 10, 1][min(digits.count, 3)]
+        }
+
+        /// The distance from UTC in milliseconds: 0 where there is none, nil for what is no such.
+        mutating func offset() -> Int64? {
+            if isAtEnd || mark("Z") { return 0 }
+            let sign: Int64 = mark("+") ? 1 : mark("-") ? -1 : 0
+            guard sign != 0, let hours = number(2), mark(":"), let minutes = number(2),
+                hours < 24, minutes < 60
+            else { return nil }
+            return sign * (hours * 60 + minutes) * 60_000
+        }
     }
 
     /// Milliseconds since 1970 as `YYYY-MM-DD HH:MM:SS.SSS` in UTC.

@@ -16,6 +16,7 @@ package enum FieldCoding {
         static let location: UInt8 = 7
         static let list: UInt8 = 8
         static let asset: UInt8 = 9
+        static let written: UInt8 = 10
     }
 
     package static func data(_ fields: [String: StoreValue]) -> Data {
@@ -30,8 +31,17 @@ package enum FieldCoding {
     }
 
     /// The fields, or those of them that are asked for.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - includesWritten: Whether all fields are among them whose values are
+    ///     ``StoreValue/written(_:as:)``.
+    ///   - isWanted: Whether a field is asked for.
+    /// - Returns: The values by field.
+    /// - Throws: ``Unreadable``.
     package static func fields(
         _ data: Data,
+        includesWritten: Bool = false,
         where isWanted: (String) -> Bool = { _ in true }
     ) throws -> [String: StoreValue] {
         var reader = Reader(bytes: Array(data))
@@ -39,7 +49,7 @@ package enum FieldCoding {
         var fields = [String: StoreValue](minimumCapacity: count)
         for _ in 0..<count {
             let name = try reader.text()
-            if isWanted(name) {
+            if isWanted(name) || (includesWritten && reader.isAtWritten) {
                 fields[name] = try reader.value()
             } else {
                 try reader.skipValue()
@@ -132,6 +142,10 @@ package enum FieldCoding {
             bytes.append(Tag.asset)
             append(asset.count, to: &bytes)
             append(asset.digest, to: &bytes)
+        case .written(let value, let form):
+            bytes.append(Tag.written)
+            append(form, to: &bytes)
+            append(value, to: &bytes)
         }
     }
 
@@ -147,6 +161,9 @@ package enum FieldCoding {
         init(bytes: [UInt8]) {
             self.bytes = bytes
         }
+
+        /// Whether the next value is one that is held otherwise than usual.
+        var isAtWritten: Bool { place < bytes.count && bytes[place] == Tag.written }
 
         private mutating func byte() throws -> UInt8 {
             guard place < bytes.count else { throw Unreadable() }
@@ -217,6 +234,10 @@ package enum FieldCoding {
             case Tag.list:
                 guard depth < Self.depthLimit else { throw Unreadable() }
                 for _ in 0..<(try count()) { try skipValue(depth: depth + 1) }
+            case Tag.written:
+                guard depth < Self.depthLimit else { throw Unreadable() }
+                _ = try slice()
+                try skipValue(depth: depth + 1)
             default: throw Unreadable()
             }
         }
@@ -245,6 +266,10 @@ package enum FieldCoding {
             case Tag.asset:
                 let count = try signed()
                 return .asset(AssetDigest(count: count, digest: try unsigned()))
+            case Tag.written:
+                guard depth < Self.depthLimit else { throw Unreadable() }
+                let form = try text()
+                return .written(try value(depth: depth + 1), as: form)
             default: throw Unreadable()
             }
         }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// A row's primary key, in the forms it travels in: as values, as the text of the outbox, and as a
@@ -45,6 +46,37 @@ struct RowKey: Hashable, Sendable {
                 + zip(components, table.keyColumns).map { component, column in
                     Self.isNumber(column) ? component : Self.json(component)
                 }.joined(separator: ",") + "]"
+    }
+
+    /// The key of values, one for each column; nil for what no key has.
+    init?(values: [DatabaseValue], _ table: TableSchema) {
+        var components: [String] = []
+        for (value, column) in zip(values, table.keyColumns) {
+            guard let component = Self.component(value, column) else { return nil }
+            components.append(component)
+        }
+        guard components.count == table.keyColumns.count else { return nil }
+        self.init(components: components, table)
+    }
+
+    /// A value as the triggers write it.
+    private static func component(_ value: DatabaseValue, _ column: TableColumn) -> String? {
+        guard value.textBytes == nil else { return nil }
+        switch value.storage {
+        case .null, .double: return nil
+        case .int64(let number):
+            return isBytes(column) ? Hexadecimal.text(Data("\(number)".utf8)) : String(number)
+        case .string(let text):
+            return isBytes(column) ? Hexadecimal.text(Data(text.utf8)) : text
+        case .blob(let data):
+            return isBytes(column)
+                ? Hexadecimal.text(data) : String(validating: data, as: UTF8.self)
+        }
+    }
+
+    /// Whether both are one key, byte for byte.
+    static func == (one: RowKey, other: RowKey) -> Bool {
+        one.text.hasSameBytes(as: other.text) && one.table == other.table
     }
 
     /// The SQL that makes the text of a row that a trigger calls by a name.
@@ -119,8 +151,15 @@ struct RowKey: Hashable, Sendable {
 
     private static func value(_ component: String, _ column: TableColumn) -> DatabaseValue? {
         if isNumber(column) { return Int64(component)?.databaseValue }
-        if isBytes(column) { return Hexadecimal.data(component)?.databaseValue }
-        return component.databaseValue
+        guard isBytes(column) else { return component.databaseValue }
+        guard let data = Hexadecimal.data(component) else { return nil }
+        // Identifiers in the usual notation are no bytes that happen to look like it.
+        if column.form == .uuid, data.count == 36,
+            let text = String(validating: data, as: UTF8.self), DatabaseForms.uuidBytes(text) != nil
+        {
+            return text.databaseValue
+        }
+        return data.databaseValue
     }
 
     /// A JSON string as SQLite writes it.

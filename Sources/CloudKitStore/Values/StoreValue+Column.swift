@@ -13,49 +13,135 @@ struct UnmappableValue: Error, CustomStringConvertible {
 }
 
 extension StoreValue {
-    /// The value of a column, as its form says.
-    ///
-    /// - Throws: ``UnmappableValue`` when the column's value is not of its form.
-    init(_ value: DatabaseValue, _ column: TableColumn) throws {
+    /// The value of a column: what its form makes of it, and how it is written where the column
+    /// usually holds that otherwise.
+    init(_ value: DatabaseValue, _ column: TableColumn) {
         switch (column.form, value.storage) {
+        // What most columns hold.
         case (_, .null): self = .null
         case (.integer, .int64(let number)), (.boolean, .int64(let number)):
             self = .integer(number)
-        case (.real, .int64(let number)): self = .real(Double(number))
-        case (.real, .double(let number)): self = .real(number)
-        case (.text, .string(let text)), (.decimal, .string(let text)), (.uuid, .string(let text)):
-            self = .text(text)
-        case (.decimal, .int64(let number)): self = .text(String(number))
-        case (.decimal, .double(let number)): self = .text("\(number)")
+        case (.real, .double(let number)) where number.isFinite: self = .real(number)
         case (.bytes, .blob(let data)): self = .bytes(data)
-        case (.bytes, .string(let text)): self = .bytes(Data(text.utf8))
-        case (.asset, .blob(let data)): self = .asset(AssetDigest(data))
-        case (.asset, .string(let text)): self = .asset(AssetDigest(Data(text.utf8)))
-        case (.uuid, .blob(let data)):
-            guard let text = DatabaseForms.uuidText(data) else {
-                throw UnmappableValue(column, found: "\(data.count) bytes")
-            }
+        case (.text, .string(let text))
+        where text.utf8.first != 0 && !column.affinity.keepsNumbers:
             self = .text(text)
-        case (.date, .string(let text)):
-            guard let milliseconds = DatabaseForms.milliseconds(text) else {
-                throw UnmappableValue(column, found: "'\(text)'")
+        default:
+            let plain = Self.plain(value, column)
+            if column.form == .asset {
+                self = Self.asset(value, plain)
+            } else {
+                self = Self.written(plain ?? .null, value, column)
             }
-            self = .date(milliseconds: milliseconds)
-        case (.secondsSince1970, .int64(let seconds)):
-            self = .date(milliseconds: seconds.multipliedReportingOverflow(by: 1000).partialValue)
-        case (.secondsSince1970, .double(let seconds)) where abs(seconds) < 1e12:
-            self = .date(milliseconds: Int64((seconds * 1000).rounded()))
-        case (.list, .string(let text)):
-            guard let elements = JSONText.array(text) else {
-                throw UnmappableValue(column, found: "'\(text.prefix(40))'")
+        }
+    }
+
+    /// A value that the column holds as it usually does, or as it is written.
+    static func written(
+        _ plain: StoreValue,
+        _ value: DatabaseValue,
+        _ column: TableColumn,
+        usually usual: DatabaseValue? = nil
+    ) -> StoreValue {
+        // No field has infinities; rules compare them none the less.
+        if case .real(let number) = plain, !number.isFinite {
+            return .written(plain, as: WrittenForm.text(value, plain: plain))
+        }
+        if let usual = usual ?? (try? plain.databaseValue(for: column)),
+            column.affinity.stored(usual).isSame(as: value)
+        {
+            return plain
+        }
+        return .written(plain, as: WrittenForm.text(value, plain: plain))
+    }
+
+    /// An asset of no bytes is none: its form says that there is a value.
+    private static func asset(_ value: DatabaseValue, _ plain: StoreValue?) -> StoreValue {
+        guard case .asset(let digest)? = plain, digest.count > 0 else {
+            return .written(.null, as: WrittenForm.text(value, plain: .null))
+        }
+        if case .blob = value.storage { return .asset(digest) }
+        return .written(.asset(digest), as: WrittenForm.asText)
+    }
+
+    /// What a column's form makes of a value; nil for one that says it nothing.
+    private static func plain(_ value: DatabaseValue, _ column: TableColumn) -> StoreValue? {
+        switch value.storage {
+        case .null: .null
+        case .int64(let number): plain(number, column.form)
+        case .double(let number): plain(number, column.form)
+        case .blob(let data): plain(data, column.form)
+        case .string(let text):
+            if let bytes = value.textBytes {
+                plain(textOf: bytes, column.form)
+            } else {
+                plain(text, column.form)
             }
-            self = .list(elements)
-        case (.location, .string(let text)):
-            guard let place = JSONText.location(text) else {
-                throw UnmappableValue(column, found: "'\(text.prefix(40))'")
+        }
+    }
+
+    private static func plain(_ number: Int64, _ form: ColumnForm) -> StoreValue? {
+        switch form {
+        case .integer, .boolean: return .integer(number)
+        case .real: return .real(Double(number))
+        case .decimal, .text: return .text(String(number))
+        case .date, .secondsSince1970:
+            let (milliseconds, isTooMuch) = number.multipliedReportingOverflow(by: 1000)
+            return isTooMuch || number.magnitude > 1_000_000_000_000
+                ? nil : .date(milliseconds: milliseconds)
+        default: return nil
+        }
+    }
+
+    private static func plain(_ number: Double, _ form: ColumnForm) -> StoreValue? {
+        switch form {
+        case .real: .real(number)
+        case .decimal, .text: number.isFinite ? .text("\(number)") : nil
+        case .date, .secondsSince1970:
+            abs(number) < 1e12 ? .date(milliseconds: Int64((number * 1000).rounded())) : nil
+        default: nil
+        }
+    }
+
+    private static func plain(_ data: Data, _ form: ColumnForm) -> StoreValue? {
+        switch form {
+        case .bytes: .bytes(data)
+        case .asset: .asset(AssetDigest(data))
+        case .uuid: DatabaseForms.uuidText(data).map(StoreValue.text)
+        case .text:
+            data.contains(0) ? nil : String(validating: data, as: UTF8.self).map(StoreValue.text)
+        default: nil
+        }
+    }
+
+    /// Text with NUL or bytes that are no UTF-8: what a string has of it.
+    private static func plain(textOf bytes: Data, _ form: ColumnForm) -> StoreValue? {
+        switch form {
+        case .text: .text(String(decoding: bytes.filter { $0 != 0 }, as: UTF8.self))
+        case .bytes: .bytes(bytes)
+        case .asset: .asset(AssetDigest(bytes))
+        default: nil
+        }
+    }
+
+    private static func plain(_ text: String, _ form: ColumnForm) -> StoreValue? {
+        switch form {
+        case .text, .decimal, .uuid: .text(text)
+        case .bytes: .bytes(Data(text.utf8))
+        case .asset: .asset(AssetDigest(Data(text.utf8)))
+        case .date: DatabaseForms.milliseconds(text).map(StoreValue.date)
+        case .list: JSONText.array(text).map(StoreValue.list)
+        case .location:
+            JSONText.location(text).map {
+                .location(latitude: $0.latitude, longitude: $0.longitude)
             }
-            self = .location(latitude: place.latitude, longitude: place.longitude)
-        default: throw UnmappableValue(column, found: "\(value)")
+        case .boolean:
+            switch text.lowercased() {
+            case "true": .integer(1)
+            case "false": .integer(0)
+            default: nil
+            }
+        default: nil
         }
     }
 
@@ -65,14 +151,21 @@ extension StoreValue {
     func databaseValue(for column: TableColumn) throws -> DatabaseValue {
         switch (column.form, self) {
         case (_, .null): return .null
+        case (_, .written(let plain, let form)):
+            guard let value = WrittenForm.value(form, plain: plain) else {
+                throw UnmappableValue(column, found: "what is written as '\(form.prefix(40))'")
+            }
+            return value
         case (.integer, .integer(let number)), (.boolean, .integer(let number)),
             (.real, .integer(let number)):
             return number.databaseValue
         case (.real, .real(let number)): return number.databaseValue
-        case (.text, .text(let text)), (.decimal, .text(let text)): return text.databaseValue
+        case (.text, .text(let text)), (.decimal, .text(let text)):
+            return column.affinity.number(text) ?? DatabaseValue.text(Data(text.utf8))
         case (.bytes, .bytes(let data)): return data.databaseValue
         case (.uuid, .text(let text)):
-            return DatabaseForms.uuidBytes(text)?.databaseValue ?? text.databaseValue
+            return DatabaseForms.uuidBytes(text)?.databaseValue
+                ?? DatabaseValue.text(Data(text.utf8))
         case (.date, .date(let milliseconds)):
             return DatabaseForms.text(milliseconds: milliseconds).databaseValue
         case (.secondsSince1970, .date(let milliseconds)):

@@ -1,13 +1,13 @@
 extension StoreValue: Comparable {
     /// Numbers by size, texts and lists by their parts, values of different kinds by kind.
     public static func < (one: StoreValue, other: StoreValue) -> Bool {
-        if let one = one.number, let other = other.number { return one < other }
+        if let one = one.number, let other = other.number, one != other { return one < other }
         return one.sortKey < other.sortKey
     }
 
     /// The value as a number, if it is one.
     var number: Double? {
-        switch self {
+        switch plain {
         case .integer(let number): Double(number)
         case .real(let number): number
         default: nil
@@ -16,9 +16,9 @@ extension StoreValue: Comparable {
 
     /// The elements of a list; none for no value.
     var elements: [StoreValue]? {
-        switch self {
+        switch plain {
         case .list(let elements): elements
-        case .null: []
+        case .null: isNull ? [] : nil
         default: nil
         }
     }
@@ -38,6 +38,7 @@ extension StoreValue: Comparable {
         case .location(let latitude, let longitude):
             SortKey(kind: 7, number: latitude, parts: [SortKey(kind: 1, number: longitude)])
         case .list(let values): SortKey(kind: 8, parts: values.map(\.sortKey))
+        case .written(let value, let form): value.sortKey.written(form)
         }
     }
 
@@ -48,13 +49,23 @@ extension StoreValue: Comparable {
         var whole: Int64 = 0
         var bytes: [UInt8] = []
         var parts: [SortKey] = []
+        /// How the value is written, which settles what is alike otherwise.
+        var form: [UInt8] = []
+
+        func written(_ form: String) -> SortKey {
+            var key = self
+            key.form = Array(form.utf8)
+            return key
+        }
 
         static func < (one: SortKey, other: SortKey) -> Bool {
             if one.kind != other.kind { return one.kind < other.kind }
             if one.number != other.number { return one.number < other.number }
             if one.whole != other.whole { return one.whole < other.whole }
             if one.bytes != other.bytes { return one.bytes.lexicographicallyPrecedes(other.bytes) }
-            return one.parts.lexicographicallyPrecedes(other.parts)
+            if one.parts.lexicographicallyPrecedes(other.parts) { return true }
+            if other.parts.lexicographicallyPrecedes(one.parts) { return false }
+            return one.form.lexicographicallyPrecedes(other.form)
         }
     }
 }

@@ -22,13 +22,13 @@ extension SimulatedApp {
         case .plain, .assets: plainColumns + (isNew ? [addedTable] : [])
         case .unique:
             [
-                ("label", "id", ["name", "colour"], []),
+                ("label", "id", ["name", "colour", "since"], []),
                 ("entry", "id", ["title", "label", "second"], []), ("pin", "id", ["label"], []),
             ]
         case .permissions:
             [
                 ("board", "id", ["name", "parent"], []),
-                ("card", "id", ["title", "body", "board"], []),
+                ("card", "id", ["title", "body", "due", "board"], []),
             ]
         }
     }
@@ -36,7 +36,7 @@ extension SimulatedApp {
     /// Labels of few names, and rows that refer to them in every way.
     private static let uniqueSchema = """
         CREATE TABLE label (
-            id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL UNIQUE, colour TEXT
+            id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL UNIQUE, colour TEXT, since DATETIME
         );
         CREATE TABLE entry (
             id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '',
@@ -55,7 +55,7 @@ extension SimulatedApp {
             parent TEXT REFERENCES board (id) ON DELETE CASCADE
         );
         CREATE TABLE card (
-            id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT,
+            id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT, due DATE,
             board TEXT REFERENCES board (id) ON DELETE CASCADE
         );
         """

@@ -13,7 +13,7 @@ enum SimulatedApp {
         CREATE TABLE note (
             id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT,
             count INTEGER NOT NULL DEFAULT 0, low INTEGER, high INTEGER, tags TEXT,
-            server TEXT, client TEXT, custom TEXT, photo BLOB,
+            server TEXT, client TEXT, custom TEXT, photo BLOB, day DATE, amount REAL, data BLOB,
             folder TEXT REFERENCES folder (id) ON DELETE SET NULL, draft TEXT
         );
         CREATE TABLE mark (
@@ -67,7 +67,7 @@ enum SimulatedApp {
             "note", "id",
             [
                 "title", "body", "count", "low", "high", "tags", "server", "client", "custom",
-                "photo", "folder",
+                "photo", "folder", "day", "amount", "data",
             ], ["extra"]
         ),
         ("mark", "note || '/' || place", ["note", "text"], []),
@@ -95,6 +95,14 @@ enum SimulatedApp {
     /// What tables hold, by row and column.
     typealias Contents = [String: [String: StoreValue]]
 
+    /// A column's value and its type; text as bytes where it may be any.
+    private static func sql(_ column: String) -> String {
+        guard SimulatedValue.columns.contains(column) else { return "\(column), NULL" }
+        return
+            "CASE typeof(\(column)) WHEN 'text' THEN CAST(\(column) AS BLOB) ELSE \(column) END, "
+            + "typeof(\(column))"
+    }
+
     /// Reads all rows.
     static func contents(
         _ database: Database,
@@ -105,13 +113,19 @@ enum SimulatedApp {
         for table in columns(variant, isNew: isNew) {
             let names = table.columns + (isNew ? table.added : [])
             let statement = try database.cachedStatement(
-                sql: "SELECT \(table.key), \(names.joined(separator: ", ")) FROM \(table.table)"
+                sql: "SELECT \(table.key), \(names.map(sql).joined(separator: ", "))"
+                    + " FROM \(table.table)"
             )
             let rows = try Row.fetchCursor(statement)
             while let row = try rows.next() {
                 var values: [String: StoreValue] = [:]
                 for (place, name) in names.enumerated() {
-                    switch (row[place + 1] as DatabaseValue).storage {
+                    let value: DatabaseValue = row[2 * place + 1]
+                    guard !SimulatedValue.columns.contains(name) else {
+                        values[name] = SimulatedValue.exact(value, type: row[2 * place + 2])
+                        continue
+                    }
+                    switch value.storage {
                     case .null: values[name] = .null
                     case .int64(let number): values[name] = .integer(number)
                     case .double(let number): values[name] = .real(number)

@@ -11,10 +11,10 @@ struct SimulationModel {
     }
 
     /// Fields in which every edit is a value of its own.
-    private static let distinct: Set<String> = [
+    private static let distinct = SimulatedValue.columns.union([
         "name", "title", "body", "low", "high", "server", "client", "custom", "photo", "extra",
         "text", "colour",
-    ]
+    ])
 
     /// The edits by row and field.
     private var edits: [String: [String: [Edit]]] = [:]

@@ -21,7 +21,7 @@ extension SimulationWriter {
         let value = "v\(number)"
         switch edit {
         case .insertLabel: return newLabel(&chance).sql
-        case .colourLabel: return set("label", "colour", "'\(value)'", &chance)
+        case .colourLabel: return set("label", "colour", "'\(value)', since = \(odd)", &chance)
         case .deleteLabel: return delete("label", &chance)
         case .insertEntry: return insertEntry(&chance)
         case .titleEntry: return set("entry", "title", "'\(value)'", &chance)
@@ -55,7 +55,7 @@ extension SimulationWriter {
             ]
         case .insertCard: return insertCard(&chance)
         case .renameBoard: return set("board", "name", "'\(value)'", &chance)
-        case .cardTitle: return set("card", "title", "'\(value)'", &chance)
+        case .cardTitle: return set("card", "title", "'\(value)', due = \(odd)", &chance)
         case .cardBody: return set("card", "body", "'\(value)'", &chance)
         case .moveCard: return moveCard(&chance)
         case .deleteBoard:
@@ -92,7 +92,8 @@ extension SimulationWriter {
         let names = Self.names.filter { !taken.contains(.text($0)) }
         guard let name = names.randomElement(using: &chance) else { return ("", []) }
         let sql =
-            "INSERT INTO label (id, name, colour) VALUES ('l\(number)', '\(name)', 'v\(number)')"
+            "INSERT INTO label (id, name, colour, since) VALUES "
+            + "('l\(number)', '\(name)', 'v\(number)', \(odd))"
         return ("l\(number)", [sql])
     }
 

@@ -59,7 +59,9 @@ extension StoreSimulation {
                 let row = "\(entry.table)/\(Self.key(entry))"
                 rules[row, default: []].insert(entry.rule)
                 for (field, value) in entry.lost {
-                    journal[row, default: [:]][field, default: []].insert(value)
+                    let isExact = SimulatedValue.columns.contains(field)
+                    let shown = isExact ? SimulatedValue.exact(value) : value
+                    journal[row, default: [:]][field, default: []].insert(shown)
                 }
             }
         }

@@ -83,8 +83,10 @@ struct SimulationWriter {
             guard isNew else { return [] }
             let note = reference("note", chance.chance(70), &chance)
             return ["INSERT INTO task (id, name, note) VALUES ('k\(number)', '\(value)', \(note))"]
-        case .title, .body, .server, .client, .custom:
-            return set("note", edit.rawValue, "'\(value)'", &chance)
+        case .title: return set("note", "title", "'\(value)', day = \(odd)", &chance)
+        case .body: return set("note", "body", "'\(value)', amount = \(odd)", &chance)
+        case .custom: return set("note", "custom", "'\(value)', data = \(odd)", &chance)
+        case .server, .client: return set("note", edit.rawValue, "'\(value)'", &chance)
         case .extra: return isNew ? set("note", "extra", "'\(value)'", &chance) : []
         case .clearBody: return set("note", "body", "NULL", &chance)
         case .clearPhoto: return set("note", "photo", "NULL", &chance)
@@ -118,12 +120,15 @@ struct SimulationWriter {
         }
     }
 
+    /// A value as SQLite holds it, of any kind.
+    var odd: String { SimulatedValue.sql(number) }
+
     private func insertNote(_ chance: inout SeededChance) -> [String] {
         guard chance.chance(40) else {
             let folder = reference("folder", chance.chance(50), &chance)
             return [
-                "INSERT INTO note (id, title, folder) VALUES "
-                    + "('n\(number)', 'v\(number)', \(folder))"
+                "INSERT INTO note (id, title, folder, day) VALUES "
+                    + "('n\(number)', 'v\(number)', \(folder), \(odd))"
             ]
         }
         return [

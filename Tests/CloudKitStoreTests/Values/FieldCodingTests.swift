@@ -6,7 +6,7 @@ import Testing
 @Suite("Fields as the control tables keep them")
 struct FieldCodingTests {
     private static func value(_ chance: inout SeededChance, depth: Int = 0) -> StoreValue {
-        switch Int.random(in: 0...(depth == 0 ? 9 : 7), using: &chance) {
+        switch Int.random(in: 0...(depth == 0 ? 10 : 8), using: &chance) {
         case 0: .null
         case 1: .integer(.random(in: .min ... .max, using: &chance))
         case 2: .real(.random(in: -1e300...1e300, using: &chance))
@@ -16,6 +16,7 @@ struct FieldCodingTests {
         case 6: .reference("note:\(Int.random(in: 0...99, using: &chance))")
         case 7: .location(latitude: -0.0, longitude: 180)
         case 8: .asset(AssetDigest(Data([1, 2, 3])))
+        case 9: .written(.date(milliseconds: 7), as: "t1970-01-01")
         default:
             .list(
                 (0..<Int.random(in: 0...3, using: &chance)).map { _ in

@@ -1,0 +1,58 @@
+import GRDB
+
+/// What SQLite turns a value into that is written into a column, as its declared type says.
+enum ColumnAffinity: Hashable, Sendable {
+    case text
+    case numeric
+    case integer
+    case real
+    case none
+
+    /// The affinity of a declared type, by the rules of SQLite's documentation.
+    init(declaredType: String) {
+        let type = declaredType.uppercased()
+        if type.contains("INT") {
+            self = .integer
+        } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
+            self = .text
+        } else if type.isEmpty || type.contains("BLOB") || type == "ANY" {
+            self = .none
+        } else if ["REAL", "FLOA", "DOUB"].contains(where: type.contains) {
+            self = .real
+        } else {
+            self = .numeric
+        }
+    }
+
+    /// Whether numbers are numbers in the column.
+    var keepsNumbers: Bool { self == .numeric || self == .integer || self == .real }
+
+    /// A value as the column holds it, as far as that is sure.
+    func stored(_ value: DatabaseValue) -> DatabaseValue {
+        switch (self, value.storage) {
+        case (.text, .int64(let number)): String(number).databaseValue
+        case (.real, .int64(let number)): Double(number).databaseValue
+        case (.numeric, .double(let number)), (.integer, .double(let number)):
+            Self.whole(number)?.databaseValue ?? value
+        default: value
+        }
+    }
+
+    /// The whole number that a column holds instead of a floating-point number.
+    private static func whole(_ number: Double) -> Int64? {
+        abs(number) < 0x1p53 && (number != 0 || number.sign == .plus)
+            ? Int64(exactly: number) : nil
+    }
+
+    /// The number that the column makes of a text; nil where it stays text.
+    func number(_ text: String) -> DatabaseValue? {
+        guard keepsNumbers, let first = text.utf8.first,
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) || first == UInt8(ascii: "-")
+        else { return nil }
+        if let whole = Int64(text) { return stored(whole.databaseValue) }
+        guard !text.utf8.contains(UInt8(ascii: "x")), !text.utf8.contains(UInt8(ascii: "X")),
+            let number = Double(text), number.isFinite
+        else { return nil }
+        return stored(number.databaseValue)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import GRDB
+
+/// How SQLite holds a value, as text: what travels beside a field that does not say it.
+///
+/// The first letter is the storage class: `i42`, `r1.5`, `ttext`, `bBASE64`, and `nBASE64` for text
+/// with NUL or bytes that are no UTF-8. `T` and `B` stand for the field's own text or bytes, as text
+/// or as a blob.
+enum WrittenForm {
+    static let asText = "T"
+    static let asBlob = "B"
+
+    /// The form of a column's value.
+    static func text(_ value: DatabaseValue, plain: StoreValue) -> String {
+        switch value.storage {
+        case .null: return ""
+        case .int64(let number): return "i\(number)"
+        case .double(let number): return "r\(number)"
+        case .blob(let data):
+            if case .text(let text) = plain, Data(text.utf8) == data { return asBlob }
+            return "b" + data.base64EncodedString()
+        case .string(let text):
+            if let bytes = value.textBytes { return "n" + bytes.base64EncodedString() }
+            switch plain {
+            case .text(let plain) where plain.hasSameBytes(as: text): return asText
+            case .bytes: return asText
+            default: return "t" + text
+            }
+        }
+    }
+
+    /// The column's value of a form; nil where it is none.
+    static func value(_ form: String, plain: StoreValue) -> DatabaseValue? {
+        let rest = String(form.dropFirst())
+        switch form.first {
+        case "i": return Int64(rest)?.databaseValue
+        case "r": return Double(rest).flatMap { $0.isNaN ? nil : $0.databaseValue }
+        case "t" where rest.utf8.first != 0: return rest.databaseValue
+        case "b": return Data(base64Encoded: rest)?.databaseValue
+        case "n": return Data(base64Encoded: rest).map(DatabaseValue.text)
+        case "T" where rest.isEmpty:
+            switch plain {
+            case .text(let text): return DatabaseValue.text(Data(text.utf8))
+            case .bytes(let data): return DatabaseValue.text(data)
+            default: return nil
+            }
+        case "B" where rest.isEmpty:
+            guard case .text(let text) = plain else { return nil }
+            return Data(text.utf8).databaseValue
+        default: return nil
+        }
+    }
+}
+
+/// The forms of a record's values, as they travel in one string field: `field=count:form…`, where
+/// the count is that of the form's bytes.
+struct RecordForms {
+    /// The field of the forms.
+    static let field = "storeForms"
+    /// The field of the forms of encrypted fields, which is encrypted too.
+    static let encryptedField = "storeSecretForms"
+
+    var forms: [(name: String, form: String)] = []
+
+    /// Reads forms; those after one that cannot be read are left out.
+    init(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let name = rest.removePart(before: UInt8(ascii: "="))
+            let number = rest.removePart(before: UInt8(ascii: ":"))
+            guard !name.isEmpty, let count = Int(number.text), (0...rest.count).contains(count)
+            else { return }
+            forms.append((name.text, rest.prefix(count).text))
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// The forms of fields that have one.
+    init(_ fields: [String: StoreValue]) {
+        for (name, value) in fields {
+            if case .written(_, let form) = value { forms.append((name, form)) }
+        }
+        forms.sort { $0.name < $1.name }
+    }
+
+    /// The forms as a field's value; nil where there are none.
+    var text: String? {
+        guard !forms.isEmpty else { return nil }
+        return forms.map { "\($0.name)=\($0.form.utf8.count):\($0.form)" }.joined()
+    }
+}
