@@ -15,7 +15,7 @@ struct BatchLookup {
         database = store.database
         known = try KnownRecord.fetch(database, names: records.map(\.name))
         let statement = try database.cachedStatement(
-            sql: "SELECT EXISTS (SELECT 1 FROM cloudkit_outbox)"
+            sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_outbox)"
         )
         hasEdits = try Bool.fetchOne(statement) ?? true
         for (type, records) in Dictionary(grouping: records, by: \.type) {

@@ -99,9 +99,9 @@ extension ChangeApplier {
             try rows.delete(key, table)
         } else {
             try keepEdits(under: row, table, depth: 0)
-            try database.execute(sql: "UPDATE cloudkit_control SET applying = 0")
+            try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
             try rows.delete(key, table)
-            try database.execute(sql: "UPDATE cloudkit_control SET applying = 1")
+            try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1")
             try OutboxEntry.fetch(database, key)?.clear(database)
         }
         note(.deleted, key)

@@ -70,11 +70,11 @@ extension ChangeApplier {
     /// Adds the rows that wait for those of the batch, and for these.
     private func addWaiting(to batch: inout [String: Candidate]) throws {
         let any = try database.cachedStatement(
-            sql: "SELECT EXISTS (SELECT 1 FROM cloudkit_record WHERE waiting IS NOT NULL)"
+            sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_record WHERE waiting IS NOT NULL)"
         )
         guard try Bool.fetchOne(any) ?? true else { return }
         let statement = try database.cachedStatement(
-            sql: "SELECT name FROM cloudkit_record WHERE waiting = ?"
+            sql: "SELECT name FROM grdb_cloudkit_record WHERE waiting = ?"
         )
         var next = batch.keys.sorted()
         while let name = next.popLast() {

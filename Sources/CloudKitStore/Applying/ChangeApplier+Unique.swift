@@ -106,9 +106,9 @@ extension ChangeApplier {
         }
         try redirect(from: row, to: winner.key, table)
         // The deletion is this device's own edit, for the server to hear of.
-        try database.execute(sql: "UPDATE cloudkit_control SET applying = 0")
+        try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
         try rows.delete(key, table)
-        try database.execute(sql: "UPDATE cloudkit_control SET applying = 1")
+        try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1")
         note(.deleted, key)
         displaced.insert(try key.recordName(table))
     }
@@ -136,8 +136,8 @@ extension ChangeApplier {
             return
         }
         let target = Dictionary(uniqueKeysWithValues: zip(table.keyColumns.map(\.name), values))
-        try database.execute(sql: "UPDATE cloudkit_control SET applying = 0")
-        defer { try? database.execute(sql: "UPDATE cloudkit_control SET applying = 1") }
+        try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
+        defer { try? database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1") }
         for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
             let parts = foreignKey.parentColumns.compactMap { target[$0] }
             guard parts.count == foreignKey.columns.count else { continue }

@@ -70,7 +70,9 @@ struct ChangeApplier {
         rows = RowStore(database: database, mapping: mapping)
         clock = try StoreClock(database)
         journal = Journal(database: database)
-        let statement = try database.cachedStatement(sql: "SELECT session FROM cloudkit_control")
+        let statement = try database.cachedStatement(
+            sql: "SELECT session FROM grdb_cloudkit_control"
+        )
         session = try Int64.fetchOne(statement) ?? 0
     }
 
@@ -337,7 +339,7 @@ struct ChangeApplier {
 
     private func mark(_ known: KnownRecord) throws {
         let statement = try database.cachedStatement(
-            sql: "UPDATE cloudkit_record SET session = ? WHERE name = ? AND session <> ?"
+            sql: "UPDATE grdb_cloudkit_record SET session = ? WHERE name = ? AND session <> ?"
         )
         try statement.execute(arguments: [session, known.name, session])
     }

@@ -17,9 +17,9 @@ struct Journal {
             }
             try database.execute(
                 sql: """
-                    INSERT INTO cloudkit_journal (time, tbl, key, rule, side, lost, kept)
+                    INSERT INTO grdb_cloudkit_journal (time, tbl, key, rule, side, lost, kept)
                     SELECT max(clock, \(ControlTables.now)), ?, ?, ?, ?, ?, ?
-                    FROM cloudkit_control
+                    FROM grdb_cloudkit_control
                     """,
                 arguments: [
                     key.table, key.text, lost.rule, lost.side.rawValue,

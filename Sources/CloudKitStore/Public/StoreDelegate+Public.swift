@@ -27,12 +27,12 @@ extension StoreDelegate {
         let (since, swept, now) = try await file.writer.read { database in
             let row = try Row.fetchOne(
                 database,
-                sql: "SELECT since, swept FROM cloudkit_public WHERE tbl = ?",
+                sql: "SELECT since, swept FROM grdb_cloudkit_public WHERE tbl = ?",
                 arguments: [table.name]
             )
             let now = try Int64.fetchOne(
                 database,
-                sql: "SELECT \(ControlTables.now) FROM cloudkit_control"
+                sql: "SELECT \(ControlTables.now) FROM grdb_cloudkit_control"
             )
             return (row?["since"] as Int64? ?? 0, row?["swept"] as Int64? ?? 0, now ?? 0)
         }
@@ -59,7 +59,7 @@ extension StoreDelegate {
         try await file.writer.write { database in
             try database.execute(
                 sql: """
-                    INSERT OR REPLACE INTO cloudkit_public (tbl, since, swept) VALUES (?, ?, ?)
+                    INSERT OR REPLACE INTO grdb_cloudkit_public (tbl, since, swept) VALUES (?, ?, ?)
                     """,
                 arguments: [table.name, reached, last]
             )
@@ -74,7 +74,7 @@ extension StoreDelegate {
             try String.fetchAll(
                 database,
                 sql: """
-                    SELECT name FROM cloudkit_record
+                    SELECT name FROM grdb_cloudkit_record
                     WHERE system IS NOT NULL AND tbl = ? AND zone = ? ORDER BY name
                     """,
                 arguments: [table.name, StoreFile.publicZone]

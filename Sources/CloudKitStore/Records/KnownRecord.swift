@@ -60,7 +60,7 @@ struct KnownRecord: Sendable {
     /// write its record again.
     private static let select = """
         SELECT \(columnNames.joined(separator: ", ")), fields, version, entry
-        FROM cloudkit_record LEFT JOIN cloudkit_sent USING (name) WHERE
+        FROM grdb_cloudkit_record LEFT JOIN grdb_cloudkit_sent USING (name) WHERE
         """
 
     private static let selectOne = "\(select) name = ?"
@@ -68,7 +68,7 @@ struct KnownRecord: Sendable {
 
     /// The name stays as it is, so that its index need not be written again.
     private static let upsert = """
-        INSERT INTO cloudkit_record (\(columnNames.joined(separator: ", ")))
+        INSERT INTO grdb_cloudkit_record (\(columnNames.joined(separator: ", ")))
         VALUES (\(columnNames.map { _ in "?" }.joined(separator: ", ")))
         ON CONFLICT (name) DO UPDATE
         SET \(columnNames.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
@@ -194,11 +194,11 @@ struct KnownRecord: Sendable {
     func saveSent(_ database: Database) throws {
         if let sent {
             try database.run(
-                "INSERT OR REPLACE INTO cloudkit_sent VALUES (?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO grdb_cloudkit_sent VALUES (?, ?, ?, ?)",
                 [name, sent.fields, sent.version, sent.entry]
             )
         } else if hasSent {
-            try database.run("DELETE FROM cloudkit_sent WHERE name = ?", [name])
+            try database.run("DELETE FROM grdb_cloudkit_sent WHERE name = ?", [name])
         }
     }
 
@@ -221,10 +221,10 @@ struct KnownRecord: Sendable {
     ) throws -> Bool {
         try database.run(
             """
-            UPDATE cloudkit_record SET tag = ?, system = ?, base = ?, session = \(savedHere),
+            UPDATE grdb_cloudkit_record SET tag = ?, system = ?, base = ?, session = \(savedHere),
                 problem = NULL
             WHERE name = ? AND tag IS ?
-                AND (SELECT version FROM cloudkit_sent s WHERE s.name = cloudkit_record.name) IS ?
+                AND (SELECT version FROM grdb_cloudkit_sent s WHERE s.name = grdb_cloudkit_record.name) IS ?
             """,
             [record.tag, record.system, base, record.name, tag, version]
         )
@@ -234,13 +234,16 @@ struct KnownRecord: Sendable {
     /// Forgets saves that were answered.
     static func clearSent(_ database: Database, names: [String]) throws {
         for portion in Portion.of(names) {
-            try database.run("DELETE FROM cloudkit_sent WHERE name IN (\(Portion.marks))", portion)
+            try database.run(
+                "DELETE FROM grdb_cloudkit_sent WHERE name IN (\(Portion.marks))",
+                portion
+            )
         }
     }
 
     func delete(_ database: Database) throws {
-        try database.run("DELETE FROM cloudkit_record WHERE name = ?", [name])
-        try database.run("DELETE FROM cloudkit_sent WHERE name = ?", [name])
+        try database.run("DELETE FROM grdb_cloudkit_record WHERE name = ?", [name])
+        try database.run("DELETE FROM grdb_cloudkit_sent WHERE name = ?", [name])
         if let key { try Place.remove(database, key) }
     }
 }

@@ -121,7 +121,7 @@ struct Acknowledgements {
         let isWhole = try Bool.fetchOne(
             database,
             sql: """
-                SELECT EXISTS (SELECT 1 FROM cloudkit_share
+                SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_share
                     WHERE zone = ? AND name = 'cloudkit.zoneshare')
                 """,
             arguments: [place.zone]

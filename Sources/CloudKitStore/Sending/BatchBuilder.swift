@@ -112,8 +112,8 @@ struct BatchBuilder {
         let isPrivate = names.isEmpty ? "true" : "tbl NOT IN \(list)"
         guard hasPlaces else { return isPrivate }
         return """
-            \(isPrivate) AND coalesce((SELECT zone FROM cloudkit_place p
-                WHERE p.tbl = cloudkit_outbox.tbl AND p.key = cloudkit_outbox.key), '')
+            \(isPrivate) AND coalesce((SELECT zone FROM grdb_cloudkit_place p
+                WHERE p.tbl = grdb_cloudkit_outbox.tbl AND p.key = grdb_cloudkit_outbox.key), '')
                 = \(zone.literal)
             """
     }

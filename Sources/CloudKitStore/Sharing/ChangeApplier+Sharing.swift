@@ -114,7 +114,7 @@ extension ChangeApplier {
         guard mapping.defect != .keepsLostRows else { return }
         let keys = try Row.fetchAll(
             database,
-            sql: "SELECT tbl, key FROM cloudkit_place WHERE zone = ?",
+            sql: "SELECT tbl, key FROM grdb_cloudkit_place WHERE zone = ?",
             arguments: [zone]
         ).map { RowKey(table: $0["tbl"], text: $0["key"]) }.sorted {
             (catalog.rank($1.table), $1.text) < (catalog.rank($0.table), $0.text)
@@ -124,12 +124,12 @@ extension ChangeApplier {
         for key in keys { try letGo(key) }
         try database.execute(
             sql: """
-                DELETE FROM cloudkit_sent
-                WHERE name IN (SELECT name FROM cloudkit_record WHERE zone = ?)
+                DELETE FROM grdb_cloudkit_sent
+                WHERE name IN (SELECT name FROM grdb_cloudkit_record WHERE zone = ?)
                 """,
             arguments: [zone]
         )
-        for table in ["cloudkit_record", "cloudkit_share", "cloudkit_zone"] {
+        for table in ["grdb_cloudkit_record", "grdb_cloudkit_share", "grdb_cloudkit_zone"] {
             try database.execute(sql: "DELETE FROM \(table) WHERE zone = ?", arguments: [zone])
         }
         try retryAside()

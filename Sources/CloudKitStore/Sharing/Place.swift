@@ -18,7 +18,7 @@ struct Place {
 
     static func fetch(_ database: Database, _ key: RowKey) throws -> Place? {
         let statement = try database.cachedStatement(
-            sql: "SELECT * FROM cloudkit_place WHERE tbl = ? AND key = ?"
+            sql: "SELECT * FROM grdb_cloudkit_place WHERE tbl = ? AND key = ?"
         )
         return try Row.fetchOne(statement, arguments: [key.table, key.text]).map {
             Place(
@@ -34,14 +34,14 @@ struct Place {
     /// Whether anything in the file is shared.
     static func exist(_ database: Database) throws -> Bool {
         try Bool.fetchOne(
-            database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM cloudkit_place)")
+            database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_place)")
         ) ?? false
     }
 
     func save(_ database: Database, _ key: RowKey) throws {
         let statement = try database.cachedStatement(
             sql: """
-                INSERT OR REPLACE INTO cloudkit_place (tbl, key, zone, name, parent, share, writes)
+                INSERT OR REPLACE INTO grdb_cloudkit_place (tbl, key, zone, name, parent, share, writes)
                 VALUES (?, ?, ?, ?, ?, ?, ?)
                 """
         )
@@ -54,8 +54,8 @@ struct Place {
     static func remove(_ database: Database, _ key: RowKey) throws {
         let statement = try database.cachedStatement(
             sql: """
-                DELETE FROM cloudkit_place WHERE tbl = ?1 AND key = ?2 AND NOT EXISTS
-                    (SELECT 1 FROM cloudkit_outbox WHERE tbl = ?1 AND key = ?2 AND deleted = 0)
+                DELETE FROM grdb_cloudkit_place WHERE tbl = ?1 AND key = ?2 AND NOT EXISTS
+                    (SELECT 1 FROM grdb_cloudkit_outbox WHERE tbl = ?1 AND key = ?2 AND deleted = 0)
                 """
         )
         try statement.execute(arguments: [key.table, key.text])
@@ -66,17 +66,17 @@ struct Place {
         try database.execute(
             sql: """
                 WITH RECURSIVE open (zone, name, writes) AS (
-                    SELECT p.zone, p.name, s.writes FROM cloudkit_place p JOIN cloudkit_share s
+                    SELECT p.zone, p.name, s.writes FROM grdb_cloudkit_place p JOIN grdb_cloudkit_share s
                         ON s.zone = p.zone AND (s.name = p.share OR s.name = 'cloudkit.zoneshare')
                         WHERE p.zone <> ''
                     UNION
-                    SELECT p.zone, p.name, o.writes FROM open o JOIN cloudkit_place p
+                    SELECT p.zone, p.name, o.writes FROM open o JOIN grdb_cloudkit_place p
                         ON p.zone = o.zone AND p.parent = o.name
                 )
-                UPDATE cloudkit_place SET writes = best.writes
+                UPDATE grdb_cloudkit_place SET writes = best.writes
                 FROM (SELECT zone, name, max(writes) AS writes FROM open GROUP BY zone, name) best
-                WHERE best.zone = cloudkit_place.zone AND best.name = cloudkit_place.name
-                    AND cloudkit_place.writes <> best.writes
+                WHERE best.zone = grdb_cloudkit_place.zone AND best.name = grdb_cloudkit_place.name
+                    AND grdb_cloudkit_place.writes <> best.writes
                 """
         )
         // A row that was never sent is as its parent is, which its trigger saw.

@@ -18,7 +18,7 @@ struct SharingTriggers {
     /// Removes the triggers of a table that is not synced any more.
     static func remove(from table: String, in database: Database) throws {
         for kind in Kind.allCases {
-            let name = "cloudkit_share_\(kind.rawValue)_\(table)"
+            let name = "grdb_cloudkit_share_\(kind.rawValue)_\(table)"
             try database.execute(sql: "DROP TRIGGER IF EXISTS \(name.quoted)")
         }
     }
@@ -34,11 +34,11 @@ struct SharingTriggers {
 
     private func install(in database: Database) throws {
         for kind in Kind.allCases {
-            let name = "cloudkit_share_\(kind.rawValue)_\(table.name)"
+            let name = "grdb_cloudkit_share_\(kind.rawValue)_\(table.name)"
             let sql = body(kind).map { event, condition, body in
                 """
                 CREATE TRIGGER \(name.quoted) \(event) ON \(table.name.quoted)
-                WHEN (SELECT applying FROM cloudkit_control) = 0 AND \(condition) BEGIN
+                WHEN (SELECT applying FROM grdb_cloudkit_control) = 0 AND \(condition) BEGIN
                     \(body)
                 END
                 """
@@ -82,7 +82,7 @@ struct SharingTriggers {
             let keys = table.keyColumns.map(\.name.quoted) + [parent.name.quoted]
             // A row that leaves the tree is shared no more.
             let leave = """
-                DELETE FROM cloudkit_place WHERE tbl = \(table.name.literal)
+                DELETE FROM grdb_cloudkit_place WHERE tbl = \(table.name.literal)
                         AND key = \(RowKey.sql(table, of: "NEW")) AND zone = '' AND share IS NULL
                         AND NOT EXISTS (\(select("1", above("NEW"))));
                 """
@@ -115,7 +115,7 @@ struct SharingTriggers {
 
     private func select(_ what: String, _ target: Target?) -> String {
         guard let target else { return "SELECT NULL WHERE false" }
-        return "SELECT \(what) FROM cloudkit_place WHERE tbl = \(target.table.name.literal) "
+        return "SELECT \(what) FROM grdb_cloudkit_place WHERE tbl = \(target.table.name.literal) "
             + "AND key = \(target.key)"
     }
 
@@ -169,9 +169,9 @@ struct SharingTriggers {
     private var inherit: String? {
         guard let above = above("NEW") else { return nil }
         return """
-            INSERT OR IGNORE INTO cloudkit_place (tbl, key, zone, writes)
+            INSERT OR IGNORE INTO grdb_cloudkit_place (tbl, key, zone, writes)
                     SELECT \(table.name.literal), \(RowKey.sql(table, of: "NEW")), zone, writes
-                    FROM cloudkit_place WHERE tbl = \(above.table.name.literal)
+                    FROM grdb_cloudkit_place WHERE tbl = \(above.table.name.literal)
                         AND key = \(above.key);
             """
     }

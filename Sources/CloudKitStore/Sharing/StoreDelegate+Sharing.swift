@@ -10,14 +10,14 @@ extension StoreDelegate {
         let hasNewShare = try await file.writer.write { database in
             let known = try String.fetchSet(
                 database,
-                sql: "SELECT name FROM cloudkit_share WHERE zone = ?",
+                sql: "SELECT name FROM grdb_cloudkit_share WHERE zone = ?",
                 arguments: [zone]
             )
             for share in permissions
             where file.mapping.defect != .ignoresPermissions || !known.contains(share.name) {
                 try database.execute(
                     sql: """
-                        INSERT OR REPLACE INTO cloudkit_share (zone, name, writes) VALUES (?, ?, ?)
+                        INSERT OR REPLACE INTO grdb_cloudkit_share (zone, name, writes) VALUES (?, ?, ?)
                         """,
                     arguments: [zone, share.name, share.writes]
                 )
@@ -55,7 +55,7 @@ extension StoreDelegate {
         let known = try await file.writer.read { database in
             try String.fetchAll(
                 database,
-                sql: "SELECT name FROM cloudkit_share WHERE zone = ? ORDER BY name",
+                sql: "SELECT name FROM grdb_cloudkit_share WHERE zone = ? ORDER BY name",
                 arguments: [zone]
             )
         }
@@ -65,7 +65,7 @@ extension StoreDelegate {
         try await file.writer.write { database in
             for name in lost {
                 try database.execute(
-                    sql: "DELETE FROM cloudkit_share WHERE zone = ? AND name = ?",
+                    sql: "DELETE FROM grdb_cloudkit_share WHERE zone = ? AND name = ?",
                     arguments: [zone, name]
                 )
             }

@@ -34,7 +34,7 @@ extension StoreFile {
     static func sharedZones(_ database: Database) throws -> [String] {
         try String.fetchAll(
             database,
-            sql: "SELECT DISTINCT zone FROM cloudkit_place WHERE zone <> '' ORDER BY zone"
+            sql: "SELECT DISTINCT zone FROM grdb_cloudkit_place WHERE zone <> '' ORDER BY zone"
         )
     }
 
@@ -42,8 +42,8 @@ extension StoreFile {
     static func sweep(_ zone: String, _ sweeps: Bool, _ database: Database) throws {
         try database.execute(
             sql: zone.isEmpty
-                ? "UPDATE cloudkit_control SET sweeps = ?2"
-                : "INSERT OR REPLACE INTO cloudkit_zone (zone, sweeps) VALUES (?1, ?2)",
+                ? "UPDATE grdb_cloudkit_control SET sweeps = ?2"
+                : "INSERT OR REPLACE INTO grdb_cloudkit_zone (zone, sweeps) VALUES (?1, ?2)",
             arguments: [zone, sweeps]
         )
     }

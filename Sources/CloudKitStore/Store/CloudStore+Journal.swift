@@ -17,7 +17,7 @@ extension CloudStore {
             let rows = try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT * FROM cloudkit_journal
+                    SELECT * FROM grdb_cloudkit_journal
                     WHERE (?1 IS NULL OR tbl = ?1) AND (?2 IS NULL OR key = ?2) ORDER BY id
                     """,
                 arguments: [table, key]
@@ -65,7 +65,7 @@ extension CloudStore {
     public func trimJournal(before date: Date) async throws {
         try await file.writer.write { database in
             try database.execute(
-                sql: "DELETE FROM cloudkit_journal WHERE time < ?",
+                sql: "DELETE FROM grdb_cloudkit_journal WHERE time < ?",
                 arguments: [Int64(date.timeIntervalSince1970 * 1_000_000)]
             )
         }

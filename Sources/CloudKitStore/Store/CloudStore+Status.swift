@@ -23,22 +23,22 @@ extension CloudStore {
                     status.progress?.total = (progress?.done ?? 0) + status.waitingToSend
                 }
                 status.oldestChange = Self.date(
-                    try Int64.fetchOne(database, sql: "SELECT min(since) FROM cloudkit_outbox")
+                    try Int64.fetchOne(database, sql: "SELECT min(since) FROM grdb_cloudkit_outbox")
                 )
                 status.lastSync = Self.date(
-                    try Int64.fetchOne(database, sql: "SELECT lastSync FROM cloudkit_control")
+                    try Int64.fetchOne(database, sql: "SELECT lastSync FROM grdb_cloudkit_control")
                 )
                 status.waitingToShow =
                     try Int.fetchOne(
                         database,
-                        sql: "SELECT count(*) FROM cloudkit_record WHERE waiting IS NOT NULL"
+                        sql: "SELECT count(*) FROM grdb_cloudkit_record WHERE waiting IS NOT NULL"
                     ) ?? 0
                 status.setAside = try Row.fetchAll(
                     database,
                     sql: """
-                        SELECT tbl, key, problem FROM cloudkit_outbox WHERE problem IS NOT NULL
+                        SELECT tbl, key, problem FROM grdb_cloudkit_outbox WHERE problem IS NOT NULL
                         UNION ALL
-                        SELECT tbl, key, problem FROM cloudkit_record WHERE problem IS NOT NULL
+                        SELECT tbl, key, problem FROM grdb_cloudkit_record WHERE problem IS NOT NULL
                         ORDER BY tbl, key
                         """
                 ).map { .init(table: $0["tbl"], key: $0["key"], reason: $0["problem"]) }

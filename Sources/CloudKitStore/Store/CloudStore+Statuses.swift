@@ -60,9 +60,9 @@ private actor StatusWatch {
     private func observe() {
         guard observation == nil, let store else { return }
         observation = DatabaseRegionObservation(
-            tracking: Table("cloudkit_outbox"),
-            Table("cloudkit_record"),
-            Table("cloudkit_control")
+            tracking: Table("grdb_cloudkit_outbox"),
+            Table("grdb_cloudkit_record"),
+            Table("grdb_cloudkit_control")
         ).start(in: store.file.writer) { [signal] _ in
             signal.finish()
         } onChange: { [signal] _ in

@@ -39,7 +39,7 @@ extension CloudStore {
             }
             try await file.writer.write { database in
                 try database.execute(
-                    sql: "UPDATE cloudkit_control SET lastSync = \(ControlTables.now)"
+                    sql: "UPDATE grdb_cloudkit_control SET lastSync = \(ControlTables.now)"
                 )
             }
             state.withLock { $0.lastFailure = nil }
@@ -126,7 +126,7 @@ extension CloudStore {
         guard configuration.defect != .neverRetries else { return }
         try await file.writer.write { database in
             try database.execute(
-                sql: "UPDATE cloudkit_outbox SET problem = NULL WHERE problem IS NOT NULL"
+                sql: "UPDATE grdb_cloudkit_outbox SET problem = NULL WHERE problem IS NOT NULL"
             )
         }
     }

@@ -15,7 +15,9 @@ extension CloudStore {
         let file = file
         try await file.writer.write { database in
             try file.forgetServer(database)
-            try database.execute(sql: "UPDATE cloudkit_control SET zoneIsSaved = 0, engine = NULL")
+            try database.execute(
+                sql: "UPDATE grdb_cloudkit_control SET zoneIsSaved = 0, engine = NULL"
+            )
         }
     }
 
@@ -38,7 +40,7 @@ extension CloudStore {
             try file.addEverything(database)
             try database.execute(
                 sql: """
-                    UPDATE cloudkit_control SET zoneIsSaved = 0, engine = NULL, blocked =
+                    UPDATE grdb_cloudkit_control SET zoneIsSaved = 0, engine = NULL, blocked =
                         CASE WHEN blocked IN ('purged', 'zoneDestroyed') THEN NULL ELSE blocked END
                     """
             )
@@ -61,7 +63,7 @@ extension CloudStore {
             try file.addEverything(database)
             try database.execute(
                 sql: """
-                    UPDATE cloudkit_control SET zoneIsSaved = 0, engine = NULL,
+                    UPDATE grdb_cloudkit_control SET zoneIsSaved = 0, engine = NULL,
                         sharedEngine = NULL, account = NULL, blocked = NULL
                     """
             )
@@ -79,10 +81,10 @@ extension CloudStore {
         try await file.writer.write { database in
             try database.execute(
                 sql: """
-                    UPDATE cloudkit_control SET engine = NULL, sharedEngine = NULL, sweeps = 1;
+                    UPDATE grdb_cloudkit_control SET engine = NULL, sharedEngine = NULL, sweeps = 1;
                     """
             )
-            try database.execute(sql: "DELETE FROM cloudkit_public")
+            try database.execute(sql: "DELETE FROM grdb_cloudkit_public")
             for zone in try StoreFile.sharedZones(database) {
                 try StoreFile.sweep(zone, true, database)
             }

@@ -137,7 +137,7 @@ public final class CloudStore: Sendable {
         try await checkOtherProcesses()
         watchOtherProcesses()
         guard configuration.syncsAutomatically else { return }
-        let observation = DatabaseRegionObservation(tracking: Table("cloudkit_outbox"))
+        let observation = DatabaseRegionObservation(tracking: Table("grdb_cloudkit_outbox"))
             .start(in: file.writer) { _ in
                 // The observation ends with the database.
             } onChange: { [weak self] _ in

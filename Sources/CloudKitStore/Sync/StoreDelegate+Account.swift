@@ -30,7 +30,7 @@ extension StoreDelegate {
             // What blocked for want of the account blocks no more.
             try database.execute(
                 sql: """
-                    UPDATE cloudkit_control SET account = ?, blocked =
+                    UPDATE grdb_cloudkit_control SET account = ?, blocked =
                         CASE WHEN blocked IN (?, ?) THEN NULL ELSE blocked END
                     """,
                 arguments: [

@@ -118,7 +118,7 @@ extension StoreDelegate {
             if let engine {
                 let column = scope == .own ? "engine" : "sharedEngine"
                 try database.execute(
-                    sql: "UPDATE cloudkit_control SET \(column) = ?",
+                    sql: "UPDATE grdb_cloudkit_control SET \(column) = ?",
                     arguments: [engine]
                 )
             }

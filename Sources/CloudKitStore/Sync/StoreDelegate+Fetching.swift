@@ -6,15 +6,18 @@ import Synchronization
 extension StoreDelegate {
     func beginFetch(_ zone: String) async throws {
         let fetch = try await file.writer.write { database in
-            try database.execute(sql: "UPDATE cloudkit_control SET session = session + 1")
+            try database.execute(sql: "UPDATE grdb_cloudkit_control SET session = session + 1")
             // A sweep that a crash interrupted goes on.
             let sweeps = try Bool.fetchOne(
                 database,
                 sql: zone.isEmpty
-                    ? "SELECT sweeps OR engine IS NULL FROM cloudkit_control"
-                    : "SELECT max(sweeps) FROM cloudkit_zone WHERE zone = \(zone.literal)"
+                    ? "SELECT sweeps OR engine IS NULL FROM grdb_cloudkit_control"
+                    : "SELECT max(sweeps) FROM grdb_cloudkit_zone WHERE zone = \(zone.literal)"
             )
-            let session = try Int64.fetchOne(database, sql: "SELECT session FROM cloudkit_control")
+            let session = try Int64.fetchOne(
+                database,
+                sql: "SELECT session FROM grdb_cloudkit_control"
+            )
             return Fetch(session: session ?? 0, sweeps: sweeps ?? false)
         }
         state.withLock { $0.fetches[zone] = fetch }
@@ -147,7 +150,7 @@ extension StoreDelegate {
             try String.fetchAll(
                 database,
                 sql: """
-                    SELECT name FROM cloudkit_record
+                    SELECT name FROM grdb_cloudkit_record
                     WHERE system IS NOT NULL AND session < ? AND zone = ? ORDER BY name LIMIT ?
                     """,
                 arguments: [session, zone, limit]

@@ -29,7 +29,7 @@ extension StoreFile {
                 try await writer.write { database in
                     for name in names {
                         try database.execute(
-                            sql: "UPDATE cloudkit_record SET lacks = 0 WHERE name = ?",
+                            sql: "UPDATE grdb_cloudkit_record SET lacks = 0 WHERE name = ?",
                             arguments: [name]
                         )
                     }

@@ -7,7 +7,7 @@ extension StoreFile {
     /// every case.
     func loseZone(_ loss: CloudStore.ZoneLoss) async throws -> [RowChange] {
         try await writer.write { database in
-            try database.execute(sql: "UPDATE cloudkit_control SET zoneIsSaved = 0")
+            try database.execute(sql: "UPDATE grdb_cloudkit_control SET zoneIsSaved = 0")
             switch loss {
             case .deleteSynced:
                 let changes = try ControlTables.applying(database) {
@@ -28,7 +28,7 @@ extension StoreFile {
                 return []
             case .wait:
                 try database.execute(
-                    sql: "UPDATE cloudkit_control SET blocked = ?",
+                    sql: "UPDATE grdb_cloudkit_control SET blocked = ?",
                     arguments: [Block.purged.rawValue]
                 )
                 return []

@@ -32,9 +32,11 @@ struct StoreFile: Sendable {
         try await writer.read { database in
             guard
                 let row = try Row.fetchOne(
-                    database.cachedStatement(sql: "SELECT * FROM cloudkit_control")
+                    database.cachedStatement(sql: "SELECT * FROM grdb_cloudkit_control")
                 )
-            else { throw CloudStoreError(.unreadableFile, "The table cloudkit_control is empty") }
+            else {
+                throw CloudStoreError(.unreadableFile, "The table grdb_cloudkit_control is empty")
+            }
             return Control(
                 engine: row["engine"],
                 sharedEngine: row["sharedEngine"],
@@ -50,7 +52,7 @@ struct StoreFile: Sendable {
     func set(_ column: String, _ value: (any DatabaseValueConvertible & Sendable)?) async throws {
         try await writer.write { database in
             try database.execute(
-                sql: "UPDATE cloudkit_control SET \(column) = ?",
+                sql: "UPDATE grdb_cloudkit_control SET \(column) = ?",
                 arguments: [value]
             )
         }
@@ -86,7 +88,7 @@ struct StoreFile: Sendable {
         try await writer.read { database in
             try Bool.fetchOne(
                 database,
-                sql: "SELECT EXISTS (SELECT 1 FROM cloudkit_outbox WHERE problem IS NULL)"
+                sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_outbox WHERE problem IS NULL)"
             ) ?? false
         }
     }
@@ -99,12 +101,15 @@ struct StoreFile: Sendable {
                 sql: """
                     SELECT count(*) AS entries, total(version) AS versions, total(length(changed))
                         AS fields
-                    FROM cloudkit_outbox WHERE problem IS NULL
+                    FROM grdb_cloudkit_outbox WHERE problem IS NULL
                     """
             )
             // To count the records takes longer the more there are, so not where nothing waits.
             guard let row, row["entries"] != 0 else { return [0] }
-            let records = try Int64.fetchOne(database, sql: "SELECT count(*) FROM cloudkit_record")
+            let records = try Int64.fetchOne(
+                database,
+                sql: "SELECT count(*) FROM grdb_cloudkit_record"
+            )
             return [
                 row["entries"], Int64(row["versions"] as Double), Int64(row["fields"] as Double),
                 records ?? 0,

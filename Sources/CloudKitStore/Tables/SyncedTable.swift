@@ -44,6 +44,10 @@ public struct SyncedTable: Sendable {
     public var fields: [String: String]
 
     /// Whether the app gives out integer keys that mean the same row on every device.
+    ///
+    /// Leave it off where SQLite numbers the rows, with or without AUTOINCREMENT: two devices that are
+    /// offline give one number to two rows, which are then one row with the fields of both.
+    /// `Database.replaceIntegerKeys(in:preloaded:)` gives such tables keys of another kind.
     public var assignsIntegerKeys: Bool
 
     /// The column that refers to the row that a row is shared with; nil for the first reference with

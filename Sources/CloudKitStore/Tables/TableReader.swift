@@ -201,8 +201,9 @@ extension TableReader {
         throw CloudStoreError(
             .unusableKey,
             "SQLite numbers the rows of the table '\(table)' itself, so two devices give one key to "
-                + "different rows; use a key such as id TEXT PRIMARY KEY NOT NULL with a UUID, or "
-                + "declare assignsIntegerKeys when the app gives out the numbers"
+                + "different rows, of which one is lost; call database.replaceIntegerKeys(in: ["
+                + "\"\(table)\"]) in a migration, or declare assignsIntegerKeys when the app gives out "
+                + "numbers that mean one row on every device"
         )
     }
 

@@ -29,7 +29,7 @@ struct OutboxEntry {
 
     static func fetch(_ database: Database, _ key: RowKey) throws -> OutboxEntry? {
         let statement = try database.cachedStatement(
-            sql: "SELECT \(columns) FROM cloudkit_outbox WHERE tbl = ? AND key = ?"
+            sql: "SELECT \(columns) FROM grdb_cloudkit_outbox WHERE tbl = ? AND key = ?"
         )
         return try Row.fetchOne(statement, arguments: [key.table, key.text]).map(OutboxEntry.init)
     }
@@ -43,7 +43,7 @@ struct OutboxEntry {
         let rows = try Row.fetchCursor(
             database,
             sql: """
-                SELECT \(columns) FROM cloudkit_outbox WHERE \(condition) ORDER BY version LIMIT ?
+                SELECT \(columns) FROM grdb_cloudkit_outbox WHERE \(condition) ORDER BY version LIMIT ?
                 """,
             arguments: [limit]
         )
@@ -51,7 +51,10 @@ struct OutboxEntry {
     }
 
     static func count(_ database: Database, where condition: String = "true") throws -> Int {
-        try Int.fetchOne(database, sql: "SELECT count(*) FROM cloudkit_outbox WHERE \(condition)")
+        try Int.fetchOne(
+            database,
+            sql: "SELECT count(*) FROM grdb_cloudkit_outbox WHERE \(condition)"
+        )
             ?? 0
     }
 
@@ -61,7 +64,7 @@ struct OutboxEntry {
         encoder.outputFormatting = .sortedKeys
         try database.run(
             """
-            INSERT OR REPLACE INTO cloudkit_outbox (\(Self.columns))
+            INSERT OR REPLACE INTO grdb_cloudkit_outbox (\(Self.columns))
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             [
@@ -75,7 +78,7 @@ struct OutboxEntry {
     /// Removes the entry, unless it has changed since.
     func clear(_ database: Database) throws {
         try database.run(
-            "DELETE FROM cloudkit_outbox WHERE tbl = ? AND key = ? AND version = ?",
+            "DELETE FROM grdb_cloudkit_outbox WHERE tbl = ? AND key = ? AND version = ?",
             [key.table, key.text, version]
         )
     }
@@ -84,7 +87,7 @@ struct OutboxEntry {
     static func clear(_ database: Database, versions: [Int64]) throws {
         for portion in Portion.of(versions) {
             try database.run(
-                "DELETE FROM cloudkit_outbox WHERE version IN (\(Portion.marks))",
+                "DELETE FROM grdb_cloudkit_outbox WHERE version IN (\(Portion.marks))",
                 portion
             )
         }
@@ -98,7 +101,8 @@ struct OutboxEntry {
         _ problem: String
     ) throws {
         try database.execute(
-            sql: "UPDATE cloudkit_outbox SET problem = ? WHERE tbl = ? AND key = ? AND version = ?",
+            sql:
+                "UPDATE grdb_cloudkit_outbox SET problem = ? WHERE tbl = ? AND key = ? AND version = ?",
             arguments: [problem, key.table, key.text, version]
         )
     }

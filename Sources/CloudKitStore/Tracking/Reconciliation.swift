@@ -18,8 +18,11 @@ struct Reconciliation {
     func run() throws -> [RowChange] {
         var changes: [RowChange] = []
         let known = Dictionary(
-            uniqueKeysWithValues: try Row.fetchAll(database, sql: "SELECT * FROM cloudkit_table")
-                .map { ($0["name"] as String, $0["fingerprint"] as String) }
+            uniqueKeysWithValues: try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM grdb_cloudkit_table"
+            )
+            .map { ($0["name"] as String, $0["fingerprint"] as String) }
         )
         for table in mapping.catalog.tables {
             let hadTriggers = try !TrackingTriggers(table).install(in: database)
@@ -30,7 +33,7 @@ struct Reconciliation {
                 try add(table, at: StoreClock.tick(database))
             }
             try database.execute(
-                sql: "INSERT OR REPLACE INTO cloudkit_table (name, fingerprint) VALUES (?, ?)",
+                sql: "INSERT OR REPLACE INTO grdb_cloudkit_table (name, fingerprint) VALUES (?, ?)",
                 arguments: [table.name, table.fingerprint]
             )
         }
@@ -38,7 +41,7 @@ struct Reconciliation {
             try TrackingTriggers.remove(from: name, in: database)
             try SharingTriggers.remove(from: name, in: database)
             try database.execute(
-                sql: "DELETE FROM cloudkit_table WHERE name = ?",
+                sql: "DELETE FROM grdb_cloudkit_table WHERE name = ?",
                 arguments: [name]
             )
         }
@@ -54,10 +57,10 @@ struct Reconciliation {
         let key = RowKey.sql(table, of: table.name.quoted)
         try database.execute(
             sql: """
-                INSERT INTO cloudkit_outbox (tbl, key, deleted, changed, version, since)
+                INSERT INTO grdb_cloudkit_outbox (tbl, key, deleted, changed, version, since)
                 SELECT ?1, \(key), 0, \(fields),
                     ?2 + row_number() OVER (), ?2 FROM \(table.name.quoted)
-                WHERE \(key) NOT IN (SELECT key FROM cloudkit_record
+                WHERE \(key) NOT IN (SELECT key FROM grdb_cloudkit_record
                     WHERE tbl = ?1 AND system IS NOT NULL)
                 ON CONFLICT (tbl, key) DO NOTHING
                 """,
@@ -66,8 +69,8 @@ struct Reconciliation {
         // Versions are unique in the file.
         try database.execute(
             sql: """
-                UPDATE cloudkit_control SET clock =
-                    max(clock, coalesce((SELECT max(version) FROM cloudkit_outbox), 0))
+                UPDATE grdb_cloudkit_control SET clock =
+                    max(clock, coalesce((SELECT max(version) FROM grdb_cloudkit_outbox), 0))
                 """
         )
     }

@@ -9,10 +9,10 @@ struct StoreClock {
 
     init(_ database: Database) throws {
         let statement = try database.cachedStatement(
-            sql: "SELECT device, shift FROM cloudkit_control"
+            sql: "SELECT device, shift FROM grdb_cloudkit_control"
         )
         guard let row = try Row.fetchOne(statement) else {
-            throw CloudStoreError(.unreadableFile, "The table cloudkit_control is empty")
+            throw CloudStoreError(.unreadableFile, "The table grdb_cloudkit_control is empty")
         }
         device = row[0]
         shift = row[1]
@@ -26,10 +26,10 @@ struct StoreClock {
     /// New times, one after the other, later than every other of this file.
     static func ticks(_ database: Database, _ count: Int) throws -> Range<Int64> {
         try database.run(
-            "UPDATE cloudkit_control SET clock = max(clock + 1, \(ControlTables.now)) + ? - 1",
+            "UPDATE grdb_cloudkit_control SET clock = max(clock + 1, \(ControlTables.now)) + ? - 1",
             [count]
         )
-        let statement = try database.cachedStatement(sql: "SELECT clock FROM cloudkit_control")
+        let statement = try database.cachedStatement(sql: "SELECT clock FROM grdb_cloudkit_control")
         let last = try Int64.fetchOne(statement) ?? 0
         return last + 1 - Int64(count)..<last + 1
     }
@@ -38,7 +38,7 @@ struct StoreClock {
     static func adjust(_ database: Database, server: Int64) throws {
         try database.run(
             """
-            UPDATE cloudkit_control SET shift = CASE
+            UPDATE grdb_cloudkit_control SET shift = CASE
                 WHEN abs(? - max(clock, \(ControlTables.now))) < 30000000 THEN 0
                 ELSE ? - max(clock, \(ControlTables.now)) END
             """,

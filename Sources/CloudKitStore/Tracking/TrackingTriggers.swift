@@ -18,11 +18,11 @@ struct TrackingTriggers {
         case delete
     }
 
-    private static let isOurs = "(SELECT applying FROM cloudkit_control) = 0"
+    private static let isOurs = "(SELECT applying FROM grdb_cloudkit_control) = 0"
     private static let tick =
-        "UPDATE cloudkit_control SET clock = max(clock + 1, \(ControlTables.now));"
+        "UPDATE grdb_cloudkit_control SET clock = max(clock + 1, \(ControlTables.now));"
 
-    private func name(_ kind: Kind) -> String { "cloudkit_\(kind.rawValue)_\(table.name)" }
+    private func name(_ kind: Kind) -> String { "grdb_cloudkit_\(kind.rawValue)_\(table.name)" }
 
     /// Installs the triggers, and says whether they had been missing or different.
     @discardableResult
@@ -46,7 +46,7 @@ struct TrackingTriggers {
     /// Removes the triggers of a table that is not synced any more.
     static func remove(from table: String, in database: Database) throws {
         for kind in Kind.allCases {
-            let name = "cloudkit_\(kind.rawValue)_\(table)"
+            let name = "grdb_cloudkit_\(kind.rawValue)_\(table)"
             try database.execute(sql: "DROP TRIGGER IF EXISTS \(name.quoted)")
         }
     }
@@ -147,10 +147,10 @@ struct TrackingTriggers {
 
     private func save(_ row: String, _ changes: String) -> String {
         """
-        INSERT INTO cloudkit_outbox (tbl, key, deleted, changed, version, since)
+        INSERT INTO grdb_cloudkit_outbox (tbl, key, deleted, changed, version, since)
             SELECT \(table.name.literal), \(RowKey.sql(table, of: row)), 0,
                 \(changes), clock, clock
-            FROM cloudkit_control WHERE true
+            FROM grdb_cloudkit_control WHERE true
             ON CONFLICT (tbl, key) DO UPDATE SET deleted = 0, version = excluded.version,
                 changed = json_patch(changed, excluded.changed), problem = NULL;
         """
@@ -174,9 +174,9 @@ struct TrackingTriggers {
 
     private func delete(_ row: String) -> String {
         """
-        INSERT INTO cloudkit_outbox (tbl, key, deleted, changed, version, since)
+        INSERT INTO grdb_cloudkit_outbox (tbl, key, deleted, changed, version, since)
             SELECT \(table.name.literal), \(RowKey.sql(table, of: row)), 1, '{}', clock, clock
-            FROM cloudkit_control WHERE true
+            FROM grdb_cloudkit_control WHERE true
             ON CONFLICT (tbl, key) DO UPDATE SET deleted = 1, version = excluded.version,
                 changed = excluded.changed, problem = NULL;
         """

@@ -84,11 +84,11 @@ struct KilledProcessTests {
             )
             #expect(!device.store.isLeading)
             try await device.run("INSERT INTO note VALUES ('a', 'sent by the other')")
-            try await device.wait("SELECT count(*) FROM cloudkit_outbox", for: 0)
+            try await device.wait("SELECT count(*) FROM grdb_cloudkit_outbox", for: 0)
             #expect(!device.store.isLeading)
             await child.end()
             try await device.run("INSERT INTO note VALUES ('b', 'sent by this one')")
-            try await device.wait("SELECT count(*) FROM cloudkit_outbox", for: 0)
+            try await device.wait("SELECT count(*) FROM grdb_cloudkit_outbox", for: 0)
             #expect(device.store.isLeading)
             let laptop = try await Device(
                 cloud,

@@ -243,7 +243,7 @@ struct LifeEventTests {
             let page = try await database.read { database in
                 try UInt64.fetchOne(
                     database,
-                    sql: "SELECT rootpage FROM sqlite_master WHERE name = 'cloudkit_control'"
+                    sql: "SELECT rootpage FROM sqlite_master WHERE name = 'grdb_cloudkit_control'"
                 )
             }
             let size = try await database.read { database in

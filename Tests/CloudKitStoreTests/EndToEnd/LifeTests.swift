@@ -178,10 +178,10 @@ struct LifeTests {
             // A file that somebody wrote to past the triggers.
             try await phone.run(
                 """
-                UPDATE cloudkit_control SET applying = 1;
+                UPDATE grdb_cloudkit_control SET applying = 1;
                 UPDATE note SET title = 'unnoted' WHERE id = 'a';
                 DELETE FROM note WHERE id = 'b';
-                UPDATE cloudkit_control SET applying = 0;
+                UPDATE grdb_cloudkit_control SET applying = 0;
                 """
             )
             let found = try await phone.store.verify(repairing: true).differences
@@ -204,7 +204,7 @@ struct LifeTests {
             let user = try await cloud.addUser()
             let phone = try await Device(cloud, user, configuration: CloudStore.Configuration())
             try await phone.run("INSERT INTO note (id, title) VALUES ('n', 'by itself')")
-            try await phone.wait("SELECT count(*) FROM cloudkit_outbox", for: 0)
+            try await phone.wait("SELECT count(*) FROM grdb_cloudkit_outbox", for: 0)
             let laptop = try await Device(cloud, user, configuration: CloudStore.Configuration())
             try await laptop.wait("SELECT count(*) FROM note", for: 1)
             #expect(try await laptop.value("SELECT title FROM note") == "by itself")
@@ -217,7 +217,7 @@ struct LifeTests {
             let user = try await cloud.addUser()
             let phone = try await Device(cloud, user, configuration: CloudStore.Configuration())
             try await phone.run("INSERT INTO note (id, title) VALUES ('a', 'A')")
-            try await phone.wait("SELECT count(*) FROM cloudkit_outbox", for: 0)
+            try await phone.wait("SELECT count(*) FROM grdb_cloudkit_outbox", for: 0)
             await phone.store.stop()
             _ = try await phone.cloud.deleteRecordZone(withID: Device.zoneID)
             try await phone.cloud.save(CKRecordZone(zoneID: Device.zoneID))

@@ -66,7 +66,7 @@ struct MergeTests {
         try await conflict(
             firstIsPhone: firstIsPhone,
             phone: "UPDATE note SET title = 'earlier'",
-            laptop: "UPDATE cloudkit_control SET wall = 4102444800000; "
+            laptop: "UPDATE grdb_cloudkit_control SET wall = 4102444800000; "
                 + "UPDATE note SET title = 'later'"
         ) { phone, laptop in
             let value2 = try await phone.value("SELECT title FROM note")
@@ -206,12 +206,12 @@ struct MergeTests {
     func skew() async throws {
         try await withTwoDevices { phone, laptop, _ in
             // The laptop's clock stands in the year 2100.
-            try await laptop.run("UPDATE cloudkit_control SET wall = 4102444800000")
+            try await laptop.run("UPDATE grdb_cloudkit_control SET wall = 4102444800000")
             try await laptop.run("INSERT INTO note (id, title) VALUES ('n', 'base')")
             try await settle(laptop, phone)
             try await laptop.run("UPDATE note SET title = 'laptop'")
             try await phone.run(
-                "UPDATE cloudkit_control SET wall = 10000 "
+                "UPDATE grdb_cloudkit_control SET wall = 10000 "
                     + "+ CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
             )
             try await phone.run("UPDATE note SET title = 'phone, ten seconds later'")

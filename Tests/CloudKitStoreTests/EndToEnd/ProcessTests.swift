@@ -73,7 +73,7 @@ struct ProcessTests {
             let first = try await open(path, cloud, user, configuration)
             let second = try await open(path, cloud, user, configuration)
             try await second.run("INSERT INTO note (id, title) VALUES ('a', 'of the second')")
-            try await second.wait("SELECT count(*) FROM cloudkit_outbox", for: 0)
+            try await second.wait("SELECT count(*) FROM grdb_cloudkit_outbox", for: 0)
             let laptop = try await Device(cloud, user)
             try await laptop.run("INSERT INTO note (id, title) VALUES ('b', 'from elsewhere')")
             try await laptop.store.sync()
@@ -82,7 +82,7 @@ struct ProcessTests {
             try await second.wait("SELECT count(*) FROM note", for: 2)
             await first.store.stop()
             try await second.run("INSERT INTO note (id) VALUES ('c')")
-            try await second.wait("SELECT count(*) FROM cloudkit_outbox", for: 0)
+            try await second.wait("SELECT count(*) FROM grdb_cloudkit_outbox", for: 0)
             #expect(second.store.isLeading)
             await second.store.stop()
         }

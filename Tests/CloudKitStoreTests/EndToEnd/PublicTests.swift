@@ -135,7 +135,7 @@ struct PublicTests {
             let seldom = try await device(cloud, user, sweeps: false)
             let noon: Int64 = 1_700_000_000_000
             func setClock(_ milliseconds: Int64) async throws {
-                try await seldom.run("UPDATE cloudkit_control SET wall = ?", [milliseconds])
+                try await seldom.run("UPDATE grdb_cloudkit_control SET wall = ?", [milliseconds])
             }
             try await setClock(noon)
             try await phone.run("INSERT INTO news (id) VALUES ('a'), ('b'), ('c')")

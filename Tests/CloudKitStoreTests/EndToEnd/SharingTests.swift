@@ -377,21 +377,27 @@ struct SharingTests {
             try await phone.store.sync()
             try await phone.run("UPDATE note SET title = 'unsent' WHERE id = 'a'")
             await phone.store.stop()
-            try await phone.run(InterruptionTests.ofVersion2)
+            try await phone.database.write { try OldFile.turn($0, into: 1) }
             try await phone.run(
                 """
-                DROP TABLE cloudkit_place; DROP TABLE cloudkit_share; DROP TABLE cloudkit_zone;
-                DROP TABLE cloudkit_public;
-                DROP INDEX cloudkit_record_lacks;
-                ALTER TABLE cloudkit_record DROP COLUMN lacks;
-                ALTER TABLE cloudkit_record DROP COLUMN zone;
-                ALTER TABLE cloudkit_control DROP COLUMN sharedEngine;
-                UPDATE cloudkit_control SET version = 1;
+                CREATE TRIGGER shout AFTER UPDATE OF title ON note
+                WHEN (SELECT applying FROM cloudkit_control) = 0
+                BEGIN UPDATE note SET body = 'shouted' WHERE id = NEW.id; END
                 """
             )
             let again = try await Device(cloud, user, database: phone.database)
             let summary = try await again.store.sync()
             #expect((summary.saved, summary.received.count) == (1, 0))
+            let names = try await again.database.read { database in
+                try String.fetchAll(
+                    database,
+                    sql: "SELECT name FROM sqlite_master WHERE name GLOB 'cloudkit*'"
+                )
+            }
+            #expect(names == [])
+            // The app's trigger asks the table under its new name.
+            try await again.run("UPDATE note SET title = 'now' WHERE id = 'a'")
+            #expect(try await again.value("SELECT body FROM note WHERE id = 'a'") == "shouted")
         }
     }
 }

@@ -54,7 +54,7 @@ final class SimulatedDevice {
         // The store looked at the clock of this machine when it made its tables.
         try database.inDatabase {
             try $0.execute(
-                sql: "UPDATE cloudkit_control SET wall = ?, clock = 0",
+                sql: "UPDATE grdb_cloudkit_control SET wall = ?, clock = 0",
                 arguments: [SimulatedWorld.beginning + plan.skew]
             )
         }
@@ -98,7 +98,7 @@ final class SimulatedDevice {
     func pass(milliseconds: Int64 = 1000) throws {
         try database.inDatabase {
             try $0.execute(
-                sql: "UPDATE cloudkit_control SET wall = wall + ?",
+                sql: "UPDATE grdb_cloudkit_control SET wall = wall + ?",
                 arguments: [milliseconds]
             )
         }
@@ -113,7 +113,7 @@ final class SimulatedDevice {
         try database.read {
             try String.fetchSet(
                 $0,
-                sql: "SELECT tbl || '/' || key FROM cloudkit_place WHERE writes = 0"
+                sql: "SELECT tbl || '/' || key FROM grdb_cloudkit_place WHERE writes = 0"
             )
         }
     }
@@ -203,7 +203,7 @@ final class SimulatedDevice {
         let data = try await database.read {
             try Data.fetchOne(
                 $0,
-                sql: "SELECT \(isOwn ? "engine" : "sharedEngine") FROM cloudkit_control"
+                sql: "SELECT \(isOwn ? "engine" : "sharedEngine") FROM grdb_cloudkit_control"
             )
         }
         let decoded = data.flatMap {
@@ -219,7 +219,7 @@ final class SimulatedDevice {
             Dictionary(
                 uniqueKeysWithValues: try Row.fetchAll(
                     database,
-                    sql: "SELECT name, tag FROM cloudkit_record"
+                    sql: "SELECT name, tag FROM grdb_cloudkit_record"
                 ).map { ($0[0] as String, $0[1] as String?) }
             )
         }

@@ -263,7 +263,9 @@ final class SimulatedWay: Transport {
 
     private static func known(_ database: Database, of page: [String: String]) throws -> Int {
         guard !page.isEmpty else { return 0 }
-        let statement = try database.cachedStatement(sql: "SELECT name, tag FROM cloudkit_record")
+        let statement = try database.cachedStatement(
+            sql: "SELECT name, tag FROM grdb_cloudkit_record"
+        )
         var count = 0
         let rows = try Row.fetchCursor(statement)
         while let row = try rows.next() {

@@ -36,7 +36,7 @@ struct SetupTests {
             schema: "CREATE TABLE note (id INTEGER PRIMARY KEY)",
             tables: [.table("note")],
             code: .unusableKey,
-            words: ["note", "assignsIntegerKeys"]
+            words: ["note", "assignsIntegerKeys", "replaceIntegerKeys"]
         ),
         Mistake(
             name: "a floating-point key",
@@ -136,7 +136,7 @@ struct SetupTests {
             let tables = try await database.read { database in
                 try String.fetchAll(
                     database,
-                    sql: "SELECT name FROM sqlite_master WHERE name LIKE 'cloudkit%'"
+                    sql: "SELECT name FROM sqlite_master WHERE name LIKE 'grdb_cloudkit%'"
                 )
             }
             #expect(tables.isEmpty)
@@ -148,7 +148,7 @@ struct SetupTests {
         try await CloudFixture.inProcess.run { cloud in
             let user = try await cloud.addUser()
             let device = try await Device(cloud, user)
-            try await device.run("UPDATE cloudkit_control SET version = 99")
+            try await device.run("UPDATE grdb_cloudkit_control SET version = 99")
             #expect {
                 try CloudStore(
                     database: device.database,

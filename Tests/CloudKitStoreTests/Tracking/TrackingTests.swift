@@ -9,12 +9,13 @@ struct TrackingTests {
     /// The outbox as text: table, key, whether deleted, changed fields.
     private func outbox(_ database: any DatabaseReader) async throws -> [String] {
         try await database.read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM cloudkit_outbox ORDER BY tbl, key").map {
-                let fields = try JSONDecoder()
-                    .decode([String: Int64].self, from: $0["changed"] as Data)
-                return "\($0["tbl"] as String) \($0["key"] as String) "
-                    + ($0["deleted"] ? "deleted" : fields.keys.sorted().joined(separator: ","))
-            }
+            try Row.fetchAll(database, sql: "SELECT * FROM grdb_cloudkit_outbox ORDER BY tbl, key")
+                .map {
+                    let fields = try JSONDecoder()
+                        .decode([String: Int64].self, from: $0["changed"] as Data)
+                    return "\($0["tbl"] as String) \($0["key"] as String) "
+                        + ($0["deleted"] ? "deleted" : fields.keys.sorted().joined(separator: ","))
+                }
         }
     }
 
