@@ -49,6 +49,7 @@ let asyncHTTPClient: Target.Dependency =
 let argumentParser: Target.Dependency =
     .product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
@@ -62,6 +63,8 @@ let nioFileSystem: Target.Dependency = .product(name: "_NIOFileSystem", package:
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPCompression: Target.Dependency =
     .product(name: "NIOHTTPCompression", package: "swift-nio-extras")
+let nioHTTPTypes: Target.Dependency =
+    .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle: Target.Dependency =
@@ -155,7 +158,7 @@ let package = Package(
                 nioHTTPCompression, nioPosix, nioSSL,
             ]
         ),
-        .target(name: "CloudKitServerCore", dependencies: ["CloudKitWire", crypto]),
+        .target(name: "CloudKitServerCore", dependencies: ["CloudKitWire", crypto, cryptoExtras]),
 
         // Rank 3: Apple's API over the web client; one storage engine for the core.
         .target(
@@ -179,7 +182,8 @@ let package = Package(
             name: "CloudKitServer",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", hummingbird,
-                hummingbirdCore, httpTypes, logging, metrics, nioCore, serviceLifecycle,
+                hummingbirdCore, httpTypes, logging, metrics, nioCore, nioHTTPTypes,
+                serviceLifecycle,
             ]
         ),
 
@@ -205,7 +209,8 @@ let package = Package(
             dependencies: [
                 cloudKit, coreLocation, "CloudKitCodable", "CloudKitExtras", "CloudKitServer",
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitStore", "CloudKitWebClient",
-                "CloudKitWire", argumentParser, grdb, logging, serviceLifecycle, unixSignals,
+                "CloudKitWire", argumentParser, grdb, hummingbird, logging, serviceLifecycle,
+                unixSignals,
             ]
         ),
         .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI", argumentParser]),

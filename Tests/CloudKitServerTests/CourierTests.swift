@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import CloudKitServer
 import CloudKitServerCore
+import CloudKitServerSQLite
 import CloudKitWire
 import Foundation
 import ServerFixtures
@@ -159,7 +160,7 @@ struct CourierTests {
         }
     }
 
-    @Test("Servers on one folder wake each other's requests")
+    @Test("A process that works on a server's folder wakes the server's requests")
     func servers() async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("CourierTests-\(UUID().uuidString)")
@@ -169,7 +170,13 @@ struct CourierTests {
         try await TestServer.run(.init(directory: path)) { first in
             try await subscribe(first)
             let url = try await listen(first)
-            try await TestServer.run(.init(directory: path)) { second in
+            let service = CloudService(
+                storage: try SQLiteStorage(path: path + "/cloud.sqlite"),
+                assets: try FileAssetStorage(directory: path + "/assets"),
+                clock: SystemClock(),
+                randomness: SystemRandomness()
+            )
+            try await TestServer.run(CloudServer(serving: service)) { second in
                 let there = second.url + url.dropFirst(first.url.count)
                 async let answer = second.send(there, method: "GET")
                 await waiters(second, 1)

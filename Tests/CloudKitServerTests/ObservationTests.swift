@@ -178,7 +178,7 @@ struct ObservationTests {
         }
         let line = try #require(lines.all.first { $0.contains("Request finished") })
         for part in [
-            "endpoint=records/modify", "status=401", "code=AUTHENTICATION_FAILED",
+            "endpoint=records/modify", "status=421", "code=AUTHENTICATION_REQUIRED",
             "container=\(TestServer.container)", "scope=private", "milliseconds=",
         ] {
             #expect(line.contains(part), "\(line)")

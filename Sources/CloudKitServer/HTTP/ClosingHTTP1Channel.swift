@@ -30,17 +30,24 @@ package struct ClosingHTTP1Channel: ServerChildChannel {
     }
 
     private let http: HTTP1Channel
+    /// Makes what stands first in each connection's pipeline.
+    private let first: @Sendable () -> [any ChannelHandler]
 
-    /// Makes what `HTTP1Channel` makes of the same arguments.
+    /// Makes what `HTTP1Channel` makes of the same arguments, behind handlers of bytes.
     package init(
         responder: @escaping HTTPChannelHandler.Responder,
-        configuration: HTTP1Channel.Configuration = .init()
+        configuration: HTTP1Channel.Configuration = .init(),
+        behind first: @escaping @Sendable () -> [any ChannelHandler] = { [] }
     ) {
+        self.first = first
         http = HTTP1Channel(responder: responder, configuration: configuration)
     }
 
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        http.setup(channel: channel, logger: logger).map(Value.init)
+        let handlers = channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandlers(first())
+        }
+        return handlers.flatMap { http.setup(channel: channel, logger: logger) }.map(Value.init)
     }
 
     package func handle(value: Value, logger: Logger) async {

@@ -13,9 +13,11 @@ import Foundation
 // What operators and tests ask for, in JSON, under paths that CloudKit does not have.
 extension HTTPFace {
     /// Answers a request below `Administration.prefix`, or for the metrics.
-    func administer(_ request: Request) async -> FaceAnswer {
+    func administer(_ request: Request, _ context: FaceContext) async -> FaceAnswer {
         let isAllowed = administration.isAllowed(request.headers[.authorization])
-        if request.uri.path == "/metrics", request.method == .get, isAllowed || policy.isLoopback {
+        if request.uri.path == "/metrics", request.method == .get,
+            isAllowed || policy.isLocal(request, from: context.channel.remoteAddress)
+        {
             return text(administration.metrics.text, "text/plain; version=0.0.4; charset=utf-8")
         }
         guard isAllowed else {
@@ -31,8 +33,9 @@ extension HTTPFace {
             )
         }
         do {
-            let body = try await request.body.collect(upTo: bodyLimit)
-            guard let answer = try await route(request, Data(body.readableBytesView)) else {
+            let share = memory.share(of: "operator")
+            let body = try await WholeBody(request).collect(upTo: bodyLimit, share)
+            guard let answer = try await route(request, body) else {
                 return noSuchRoute(request)
             }
             return answer

@@ -17,43 +17,53 @@ struct HTTPFace: HTTPResponder {
     let bodyLimit: Int
     let publicURL: String?
     let courierWait: Duration
+    let connections: Connections
+    let memory: MemoryBudget
     let administration: Administration
     let observer: RequestObserver
 
     func respond(to request: Request, context: FaceContext) async throws -> Response {
         let observation = observer.begin(request)
-        var answer = await answer(request)
+        var answer = await answer(request, context)
         observation.end(answer)
+        if let bytes = answer.service?.body.count {
+            connections.hold(bytes, for: context.channel)
+        }
         if let origin = request.headers[.origin], policy.allows(origin: origin) {
             allow(origin, in: &answer.response)
         }
         return try await deliver(answer, over: context.channel)
     }
 
-    private func answer(_ request: Request) async -> FaceAnswer {
+    private func answer(_ request: Request, _ context: FaceContext) async -> FaceAnswer {
         if let refusal = refusal(of: request) { return answer(service.refusal(refusal)) }
         let path = request.uri.path
         if request.method == .options {
             return FaceAnswer(response: Response(status: .ok, headers: [.allow: Self.methods]))
         }
-        if path == CourierRoute.path { return await wait(request) }
-        if path == "/sign-in", policy.isLoopback {
-            return FaceAnswer(response: await signIn(request))
+        if path == CourierRoute.path { return await wait(request, context) }
+        if path == Self.signInPath {
+            return FaceAnswer(response: await signIn(request, context))
         }
         if path == "/metrics" || path.hasPrefix(Administration.prefix) {
-            return await administer(request)
+            return await administer(request, context)
         }
         switch AssetRoute(path: path) {
         case .upload(let token): return await upload(request, token)
         case .download(let token): return await download(request, token)
-        case nil: return await call(request)
+        case nil: return await call(request, context)
         }
     }
 
+    private static let signInPath = "/sign-in"
     private static let methods = "GET, POST, OPTIONS"
 
     /// Why a request is not looked at any further; nil when it is.
     private func refusal(of request: Request) -> RequestError? {
+        // Two readers could believe two of them.
+        guard request.headers[values: .host].isEmpty else {
+            return RequestError(.badRequest, reason: "The request has more than one Host")
+        }
         guard let host = request.head.authority, policy.allows(host: host) else {
             return RequestError(
                 .accessDenied,
@@ -61,7 +71,9 @@ struct HTTPFace: HTTPResponder {
                     + "'\(request.head.authority ?? "")'; start it with that name allowed"
             )
         }
-        if let origin = request.headers[.origin], !policy.allows(origin: origin) {
+        if let origin = request.headers[.origin], !policy.allows(origin: origin),
+            !(request.uri.path == Self.signInPath && policy.isOwn(origin: origin, request))
+        {
             return RequestError(
                 .accessDenied,
                 reason: "Pages of the origin '\(origin)' may not call the server; start it with "
@@ -77,33 +89,32 @@ struct HTTPFace: HTTPResponder {
         return nil
     }
 
-    private func call(_ request: Request) async -> FaceAnswer {
-        let body: ByteBuffer
-        do {
-            body = try await request.body.collect(upTo: bodyLimit)
-        } catch {
-            return answer(
-                service.refusal(
-                    RequestError(
-                        .badRequest,
-                        reason: "The body is cut short or has more than the allowed \(bodyLimit) "
-                            + "bytes"
-                    )
-                )
-            )
-        }
-        return answer(
-            await service.respond(
-                to: ServiceRequest(
-                    method: request.method.rawValue,
-                    path: request.uri.path,
-                    query: request.uri.query,
-                    headers: request.headers.map { ($0.name.canonicalName, $0.value) },
-                    body: Data(body.readableBytesView),
-                    baseURL: baseURL(of: request)
-                )
-            )
+    private func call(_ request: Request, _ context: FaceContext) async -> FaceAnswer {
+        let isLocal = policy.isLocal(request, from: context.channel.remoteAddress)
+        var asked = ServiceRequest(
+            method: request.method.rawValue,
+            path: request.uri.path,
+            query: request.uri.query,
+            // A name instead of a proof is for this machine alone.
+            headers: request.headers.filter { isLocal || $0.name != .cloudKitUser }
+                .map { ($0.name.canonicalName, $0.value) },
+            baseURL: baseURL(of: request)
         )
+        do {
+            // Nobody unknown makes the server take a body.
+            try await service.precheck(asked)
+            let share = memory.share(of: client(of: request, context))
+            asked.body = try await WholeBody(request).collect(upTo: bodyLimit, share)
+            defer { withExtendedLifetime(share) {} }
+            return answer(await service.respond(to: asked))
+        } catch {
+            return answer(service.refusal(error))
+        }
+    }
+
+    /// Whose request it is, for what is counted by address.
+    func client(of request: Request, _ context: FaceContext) -> String {
+        policy.client(of: request, from: context.channel.remoteAddress)
     }
 
     private func upload(_ request: Request, _ token: String) async -> FaceAnswer {
@@ -112,8 +123,7 @@ struct HTTPFace: HTTPResponder {
                 response: Response(status: .methodNotAllowed, headers: [.allow: "POST, PUT"])
             )
         }
-        let chunks = request.body.map { Data($0.readableBytesView) }
-        return answer(await service.receiveAsset(token: token, body: chunks))
+        return answer(await service.receiveAsset(token: token, body: WholeBody(request)))
     }
 
     private func download(_ request: Request, _ token: String) async -> FaceAnswer {
@@ -178,4 +188,10 @@ struct HTTPFace: HTTPResponder {
             "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token"
         response.headers[.vary] = "Origin"
     }
+}
+
+extension HTTPField.Name {
+    /// Fields that the library does not name.
+    static let host = Self("Host").unsafelyUnwrapped
+    static let cloudKitUser = Self("X-CloudKit-User").unsafelyUnwrapped
 }

@@ -1,52 +1,126 @@
-/// Which `Host` and `Origin` a request may carry.
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Which `Host` and `Origin` a request may carry, and which requests come from this machine.
 ///
 /// A web page of any site can make a browser send requests to this machine. The two headers are
 /// what such a page cannot choose freely, so a loopback server believes no request without them
 /// being its own.
 struct OriginPolicy: Sendable {
-    /// Whether the server listens on loopback only.
-    let isLoopback: Bool
+    /// Whether only this machine is meant to reach the server: it listens on loopback, and no name
+    /// of the outside leads to it.
+    let isPrivate: Bool
+    /// Whether others reach the server through a proxy on this machine.
+    let isBehindProxy: Bool
+    private let answersAnyName: Bool
     private let hosts: Set<String>
-    private let origins: Set<String>
+    private let origins: Set<WebOrigin>
+    private let callbacks: Set<String>
 
     init(_ configuration: CloudServer.Configuration) {
-        isLoopback = Self.isLoopback(configuration.host)
-        hosts = Set(configuration.allowedHosts.map { $0.lowercased() })
-        origins = Set(configuration.allowedOrigins.map { $0.lowercased() })
+        let isLoopback = HostName(configuration.bindHost)?.isLoopback ?? false
+        let own = configuration.publicURL.flatMap(WebOrigin.init(ofAddress:))
+        let names =
+            configuration.allowedHosts.compactMap { HostName($0) } + (own.map { [$0.host] } ?? [])
+        let isOpen = !isLoopback || names.contains { !$0.isLoopback }
+        isPrivate = !isOpen
+        isBehindProxy = isLoopback && isOpen
+        hosts = Set(names.map(\.name))
+        answersAnyName = !isLoopback && configuration.allowedHosts.isEmpty
+        origins = Set(
+            configuration.allowedOrigins.compactMap { WebOrigin($0) } + (own.map { [$0] } ?? [])
+        )
+        callbacks = configuration.signInCallbacks
     }
 
     /// Whether a request for a host (with or without a port) is answered.
-    func allows(host: String) -> Bool {
-        let name = Self.name(of: host)
-        if Self.isLoopback(name) || hosts.contains(name) { return true }
-        return !isLoopback && hosts.isEmpty && !name.isEmpty
+    func allows(host text: String) -> Bool {
+        guard let host = HostName(text) else { return false }
+        return host.isLoopback || hosts.contains(host.name) || answersAnyName
     }
 
     /// Whether pages of an origin are answered.
-    func allows(origin: String) -> Bool {
-        let origin = origin.lowercased()
-        if origins.contains(origin) { return true }
-        for scheme in ["http://", "https://"] where origin.hasPrefix(scheme) {
-            return Self.isLoopback(Self.name(of: String(origin.dropFirst(scheme.count))))
+    func allows(origin text: String) -> Bool {
+        guard let origin = WebOrigin(text) else { return false }
+        return origin.isLoopback || origins.contains(origin)
+    }
+
+    /// Whether a request comes from the server's own pages.
+    func isOwn(origin text: String, _ request: Request) -> Bool {
+        guard let origin = WebOrigin(text), ["http", "https"].contains(origin.scheme),
+            let host = request.head.authority.flatMap({ HostName($0) })
+        else { return false }
+        // The server does not see whether a proxy speaks TLS.
+        let ports = host.port.map { [$0] } ?? [80, 443]
+        return origin.host.name == host.name && ports.contains(origin.host.port ?? 0)
+    }
+
+    /// Whether a user who has signed in may be sent to an address with the token.
+    ///
+    /// Programs of the user's own machine listen on loopback; other addresses are named by the
+    /// operator, or are pages of an origin that may call the server.
+    func allows(callback text: String) -> Bool {
+        if callbacks.contains(text) { return true }
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), !text.contains("#"),
+            let origin = WebOrigin(ofAddress: text), ["http", "https"].contains(origin.scheme)
+        else { return false }
+        return origin.isLoopback || origins.contains(origin)
+    }
+
+    /// Whether a request comes from this machine: over a loopback connection, for a loopback name,
+    /// and nothing says that it was passed on.
+    func isLocal(_ request: Request, from address: SocketAddress?) -> Bool {
+        guard isPrivate, let ip = address?.ipAddress, Self.isLoopback(ip),
+            let host = request.head.authority.flatMap({ HostName($0) }), host.isLoopback
+        else { return false }
+        return !request.headers.contains { Self.isForwarding($0.name.canonicalName) }
+    }
+
+    /// Whose request it is, for what is counted by address.
+    ///
+    /// That is the connection's other end or, behind a proxy, whom the proxy says it speaks for. The
+    /// last name is the proxy's own word; those before it are anybody's.
+    func client(of request: Request, from address: SocketAddress?) -> String {
+        let peer = address?.ipAddress ?? ""
+        guard isBehindProxy, Self.isLoopback(peer),
+            let last = request.headers[values: .xForwardedFor].last?.split(separator: ",").last
+        else { return Self.network(of: peer) }
+        return Self.network(of: last.filter { !$0.isWhitespace })
+    }
+
+    /// An address, or of IPv6 the network of 64 bits that one customer has.
+    static func network(of ip: String) -> String {
+        guard ip.contains(":"), !ip.contains(".") else { return ip }
+        let ends = ip.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
+        var words = ends.map { $0.split(separator: ":") }
+        let count = words.reduce(0) { $0 + $1.count }
+        if words.count == 2, count < 8 {
+            words.insert(Array(repeating: "0", count: 8 - count), at: 1)
         }
-        return false
+        return words.joined().prefix(4).joined(separator: ":") + "::/64"
     }
 
-    /// The name in a host, without its port, in lower case.
-    private static func name(of host: String) -> String {
-        let host = host.lowercased()
-        if host.hasPrefix("[") {
-            return host.dropFirst().split(separator: "]").first.map(String.init) ?? ""
-        }
-        return host.split(separator: ":", maxSplits: 1).first.map(String.init) ?? ""
+    static func isLoopback(_ ip: String) -> Bool {
+        HostName(ip.contains(":") ? "[\(ip)]" : ip)?.isLoopback ?? false
     }
 
-    private static func isLoopback(_ name: String) -> Bool {
-        name == "localhost" || name.hasSuffix(".localhost") || name == "::1" || isLoopback4(name)
+    /// Whether a header is one that proxies add.
+    private static func isForwarding(_ name: String) -> Bool {
+        name.hasPrefix("x-forwarded-")
+            || [
+                "forwarded", "via", "x-real-ip", "x-client-ip", "cf-connecting-ip",
+                "true-client-ip",
+            ]
+            .contains(name)
     }
+}
 
-    private static func isLoopback4(_ name: String) -> Bool {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-    }
+extension HTTPField.Name {
+    static let xForwardedFor = Self("X-Forwarded-For").unsafelyUnwrapped
+}
+
+extension CloudServer.Configuration {
+    /// The address to listen on, as addresses name it.
+    fileprivate var bindHost: String { host.contains(":") ? "[\(host)]" : host }
 }

@@ -1,64 +1,120 @@
 import CloudKitServerCore
 
-/// The page on which a person chooses a user to sign in as.
-///
-/// It asks for no password, so a server shows it on loopback only, where whoever sees it owns the
-/// data anyway.
-enum SignInPage {
-    /// The page with the users to choose from.
-    static func choices(_ users: [ServiceUser], apiToken: String, origin: String) -> String {
-        let buttons = users.map { user in
-            let name = [user.givenName, user.familyName].compactMap(\.self)
-                .joined(separator: " ")
-            let label = name.isEmpty ? user.userRecordName : name
-            return """
-                <p><button name="user" value="\(escape(user.userRecordName))">\(escape(label))\
-                </button></p>
-                """
-        }
+/// The page on which a person signs in, and the one that tells of it.
+struct SignInPage {
+    /// The container that the person signs in to.
+    let container: String
+    /// The rest of the address, which the form sends along.
+    let query: String
+    /// Lets the page's own style and script run, and no other.
+    let nonce: String
+
+    /// The page with the fields; users without a password are offered below them.
+    func form(_ users: [ServiceUser] = [], name: String = "", error: String? = nil) -> String {
+        let message =
+            error.map { "<p id=\"error\" role=\"alert\" class=\"error\">\(Self.escape($0))</p>" }
+            ?? ""
+        let described = error == nil ? "" : " aria-describedby=\"error\" aria-invalid=\"true\""
         return page(
+            "Sign in",
             """
             <h1>Sign in</h1>
-            <form method="post" action="/sign-in?ckAPIToken=\(escape(apiToken))\
-            &amp;origin=\(escape(origin))">
-            \(users.isEmpty ? "<p>The container has no users yet.</p>" : "")
-            \(buttons.joined(separator: "\n"))
+            <p>to <strong>\(Self.escape(container))</strong></p>
+            \(message)
+            <form method="post" action="/sign-in?\(Self.escape(query))">
+            <label for="name">Name or e-mail address</label>
+            <input id="name" name="name" type="text" autocomplete="username" autocapitalize="none" \
+            required value="\(Self.escape(name))"\(described)>
+            <label for="password">Password</label>
+            <input id="password" name="password" type="password" autocomplete="current-password" \
+            required\(described)>
+            <p><button type="submit">Sign in</button></p>
             </form>
+            \(choices(users))
             """
         )
     }
 
-    /// The page that hands the token to the page that opened it, under the names that clients read.
-    static func done(token: String, origin: String) -> String {
-        page(
+    private func choices(_ users: [ServiceUser]) -> String {
+        guard !users.isEmpty else { return "" }
+        let buttons = users.map { user in
+            let label = user.fullName.isEmpty ? user.emailAddress ?? "" : user.fullName
+            return """
+                <p><button name="user" value="\(Self.escape(user.userRecordName))">\
+                \(Self.escape(label))</button></p>
+                """
+        }
+        return """
+            <form method="post" action="/sign-in?\(Self.escape(query))">
+            <h2>Without a password</h2>
+            <p>These users have none, and may sign in on this machine.</p>
+            \(buttons.joined(separator: "\n"))
+            </form>
+            """
+    }
+
+    /// The page that hands the token to the page that opened it, under the names that clients read,
+    /// and closes itself.
+    func done(token: String, origin: String?) -> String {
+        // Without a page to tell, a person takes the token along.
+        let copying =
+            origin == nil
+            ? "<p>The web auth token, for the program that asked for it:</p>"
+            : "<p>You can close this window.</p>"
+        return page(
+            "Signed in",
             """
             <h1>Signed in</h1>
-            <p>The web auth token, for clients that are no web pages:</p>
-            <p><code id="token">\(escape(token))</code></p>
-            <script>
-            const token = document.getElementById("token").textContent;
-            const origin = "\(escape(origin))";
+            \(copying)
+            <p\(origin == nil ? "" : " hidden")><code id="token" \
+            data-origin="\(Self.escape(origin ?? ""))">\(Self.escape(token))</code></p>
+            <script nonce="\(nonce)">
+            const element = document.getElementById("token");
+            const [token, origin] = [element.textContent, element.dataset.origin];
             if (window.opener && origin) {
                 window.opener.postMessage({ckSession: token, ckWebAuthToken: token}, origin);
+                window.close();
             }
             </script>
             """
         )
     }
 
-    private static func page(_ body: String) -> String {
+    /// A page for an address that leads nowhere.
+    func problem(_ text: String) -> String {
+        page(
+            "Sign in",
+            "<h1>Sign in</h1>\n<p role=\"alert\" class=\"error\">\(Self.escape(text))</p>"
+        )
+    }
+
+    private func page(_ title: String, _ body: String) -> String {
         """
         <!doctype html>
         <html lang="en">
-        <head><meta charset="utf-8"><title>CloudKit on this machine</title></head>
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width">
+        <title>\(Self.escape(title)) – CloudKit</title>
+        <style nonce="\(nonce)">
+        body { font: 1rem/1.5 system-ui, sans-serif; max-width: 22rem; margin: 2rem auto; padding: 0 1rem; }
+        label, input { display: block; width: 100%; box-sizing: border-box; }
+        label { margin-top: 1rem; }
+        input, button { font: inherit; padding: 0.5rem; }
+        code { overflow-wrap: anywhere; }
+        .error { color: #b00020; font-weight: 600; }
+        </style>
+        </head>
         <body>
+        <main>
         \(body)
+        </main>
         </body>
         </html>
         """
     }
 
-    /// Text that means nothing to HTML or to a script's string.
+    /// Text that means nothing to HTML.
     private static func escape(_ text: String) -> String {
         text.map { character in
             switch character {
@@ -67,8 +123,7 @@ enum SignInPage {
             case ">": "&gt;"
             case "\"": "&quot;"
             case "'": "&#39;"
-            case "\\": "&#92;"
-            case "\n", "\r": " "
+            case "\n", "\r", "\r\n": " "
             default: String(character)
             }
         }.joined()

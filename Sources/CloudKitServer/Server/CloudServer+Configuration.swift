@@ -27,6 +27,22 @@ extension CloudServer {
         /// Seconds after which a request that waits for a notification is answered empty; less than
         /// the idle seconds, and than a minute, for which common clients wait.
         public var courierSeconds: Double
+        /// Connections at most; others are told to come again.
+        public var maxConnections = 800
+        /// Connections at most from one address, of IPv6 from one network of 64 bits; those of a proxy
+        /// on this machine are not counted.
+        public var maxConnectionsPerAddress = 250
+        /// Seconds in which a request has to come, and an answer to be read, beside those that their
+        /// bytes take at 16 KiB a second.
+        public var requestSeconds = 60
+        /// Bytes of request bodies, and as many of answers, that are in memory at a time.
+        ///
+        /// A body that does not fit is refused, to be sent again; of answers that are too many, those go
+        /// whose readers take longest. One client's bodies take half of it at most.
+        public var memoryBytes = 256 << 20
+        /// Addresses, other than loopback ones and pages of the allowed origins, to which a user may be
+        /// sent with a token after signing in, such as `myapp://signed-in`.
+        public var signInCallbacks: Set<String> = []
         /// The service's own configuration.
         public var service: ServiceConfiguration
         /// The key for the routes of operators and tests; nil makes a new one at each start.
@@ -66,5 +82,8 @@ extension CloudServer {
             self.courierSeconds = courierSeconds
             self.service = service
         }
+
+        /// Bytes of any body at most.
+        var longestBody: Int { max(service.requestBodyBytes, service.assetBytes) }
     }
 }

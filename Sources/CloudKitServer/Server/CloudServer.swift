@@ -33,6 +33,9 @@ public final class CloudServer: Service {
     private let bound = BoundAddress()
     private let clock: any ServiceClock
     private let policy: OriginPolicy
+    private let memory: MemoryBudget
+    /// Bytes of request bodies that are in memory now.
+    package var bodyBytes: Int { memory.taken }
     /// The last requests.
     public let journal: RequestJournal
     /// What the server counted and timed; `/metrics` shows the same.
@@ -51,7 +54,8 @@ public final class CloudServer: Service {
         self.configuration = configuration
         self.logger = logger
         policy = OriginPolicy(configuration)
-        try configuration.check(isLoopback: policy.isLoopback)
+        memory = MemoryBudget(bytes: configuration.memoryBytes)
+        try configuration.check(isPrivate: policy.isPrivate)
         journal = RequestJournal(capacity: configuration.journalCapacity)
         administrationKey = Self.key(configuration, policy)
         clock =
@@ -59,6 +63,7 @@ public final class CloudServer: Service {
         let storage: SQLiteStorage
         let assets: FileAssetStorage
         if let directory = configuration.directory {
+            try ServerFolder(path: directory).prepare(logger)
             assets = try FileAssetStorage(directory: directory + "/assets")
             storage = try SQLiteStorage(
                 path: directory + "/cloud.sqlite",
@@ -90,21 +95,31 @@ public final class CloudServer: Service {
         self.clock = clock
         self.logger = logger
         policy = OriginPolicy(configuration)
+        memory = MemoryBudget(bytes: configuration.memoryBytes)
         journal = RequestJournal(capacity: configuration.journalCapacity)
         administrationKey = Self.key(configuration, policy)
     }
 
     private static func key(_ configuration: Configuration, _ policy: OriginPolicy) -> String? {
         if let key = configuration.administrationKey { return key }
-        guard policy.isLoopback else { return nil }
+        guard policy.isPrivate else { return nil }
         return SystemRandomness().bytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
             .joined()
     }
 
     /// Listens and answers until it is cancelled or shut down gracefully.
     ///
-    /// - Throws: When the address cannot be bound.
+    /// - Throws: When the address cannot be bound, and `ServerConfigurationError` when another server
+    ///   works on the folder.
     public func run() async throws {
+        let lock: ServerFolder.Lock?
+        do {
+            lock = try configuration.directory.map { try ServerFolder(path: $0).lock() }
+        } catch {
+            bound.fail(error)
+            throw error
+        }
+        defer { withExtendedLifetime(lock) {} }
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await self.application().run() }
@@ -156,13 +171,24 @@ public final class CloudServer: Service {
     }
 
     private func application() -> Application<HTTPFace> {
-        Application(
+        let connections = Connections(
+            .init(
+                all: configuration.maxConnections,
+                perAddress: configuration.maxConnectionsPerAddress,
+                countsLoopback: !policy.isBehindProxy,
+                answerBytes: configuration.memoryBytes
+            )
+        )
+        let times = ConnectionGuard.Times(request: .seconds(Int64(configuration.requestSeconds)))
+        return Application(
             responder: HTTPFace(
                 service: service,
                 policy: policy,
                 bodyLimit: configuration.service.requestBodyBytes,
                 publicURL: configuration.publicURL,
                 courierWait: .seconds(configuration.courierSeconds),
+                connections: connections,
+                memory: memory,
                 administration: Administration(
                     key: administrationKey,
                     journal: journal,
@@ -183,13 +209,23 @@ public final class CloudServer: Service {
                 ClosingHTTP1Channel(
                     responder: responder,
                     configuration: .init(
+                        additionalChannelHandlers: [RequestGuard()],
                         idleTimeout: .seconds(Int64(configuration.idleSeconds)),
                         httpDecoderConfiguration: .init(
                             maxHeaderFieldSize: 16 * 1024,
                             maxHeaderListSize: 32 * 1024,
                             maxHeaderFieldCount: 100
                         )
-                    )
+                    ),
+                    behind: {
+                        [
+                            ConnectionGuard(
+                                connections,
+                                times,
+                                longestBody: configuration.longestBody
+                            )
+                        ]
+                    }
                 )
             },
             configuration: ApplicationConfiguration(

@@ -12,9 +12,31 @@ public struct ServerConfigurationError: Error, Hashable, Sendable, CustomStringC
 }
 
 extension CloudServer.Configuration {
-    /// Refuses what is fit for the own machine only on a server that others can reach.
-    func check(isLoopback: Bool) throws(ServerConfigurationError) {
-        guard !isLoopback else { return }
+    /// Refuses what is fit for the own machine only on a server that others can reach, and names
+    /// that are none.
+    func check(isPrivate: Bool) throws(ServerConfigurationError) {
+        for origin in allowedOrigins where WebOrigin(origin) == nil {
+            throw ServerConfigurationError(
+                "allowedOrigins has '\(origin)', which is no origin; one is a scheme, a host and a "
+                    + "port or none, such as https://app.example.com"
+            )
+        }
+        for host in allowedHosts where HostName(host) == nil {
+            throw ServerConfigurationError(
+                "allowedHosts has '\(host)', which is no name; one is cloud.example.com"
+            )
+        }
+        if let publicURL {
+            guard let origin = WebOrigin(ofAddress: publicURL),
+                ["http", "https"].contains(origin.scheme)
+            else {
+                throw ServerConfigurationError(
+                    "publicURL is '\(publicURL)', which is no address; one is "
+                        + "https://cloud.example.com"
+                )
+            }
+        }
+        guard !isPrivate else { return }
         let settings = [
             ("service.acceptsUserNames", service.acceptsUserNames),
             ("service.opensContainers", service.opensContainers),
@@ -22,9 +44,15 @@ extension CloudServer.Configuration {
         ]
         for (name, isSet) in settings where isSet {
             throw ServerConfigurationError(
-                "\(name) is for a server on loopback, and this one listens on \(host); leave the "
-                    + "setting or listen on 127.0.0.1"
+                "\(name) is for a server that nobody else can reach, and this one listens on "
+                    + "\(host)\(names); leave the setting, or listen on 127.0.0.1 under no other "
+                    + "name"
             )
         }
+    }
+
+    private var names: String {
+        let names = [publicURL].compactMap(\.self) + allowedHosts.sorted()
+        return names.isEmpty ? "" : " and is called \(names.joined(separator: ", "))"
     }
 }

@@ -20,7 +20,8 @@ struct Authentication {
 
     /// The caller, and when its credentials expire, in milliseconds since 1970-01-01 UTC.
     ///
-    /// - Throws: `RequestError` with `AUTHENTICATION_FAILED`.
+    /// - Throws: `RequestError` with `AUTHENTICATION_FAILED`, or with `AUTHENTICATION_REQUIRED` where
+    ///   signing in again helps.
     func caller(_ reader: any StorageReader) throws -> (Caller, expires: Int64?) {
         if let signature = try ServerSignature(request) {
             return (try caller(signature, reader), nil)
@@ -53,7 +54,13 @@ struct Authentication {
                 ? known
                 : try reader.user(container: environment.container, recordName: known.recordName)
         else {
-            throw failure("ckWebAuthToken is unknown, expired or of another API token")
+            // CloudKit JS offers to sign in again when it is told so, and where.
+            throw RequestError(
+                .authenticationRequired,
+                reason: "Authentication failed: ckWebAuthToken is unknown, expired or of another "
+                    + "API token; sign in again",
+                redirectURL: SignInAddress.url(for: request, apiToken: apiToken)
+            )
         }
         let roles = try RoleDirectory(environment: environment.id).roles(of: user.id, reader)
         return (

@@ -8,35 +8,12 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// The users among whom the page chooses that an API token's clients are sent to for signing in;
-    /// nil for an unknown token.
-    package func signInChoices(apiToken: String) async throws -> [ServiceUser]? {
-        try await storage.read { reader in
-            guard let environment = try Self.environment(of: apiToken, reader) else { return nil }
-            return try reader.users(container: environment.container).map(ServiceUser.init)
-        }
+    /// The container that an API token is for; nil for an unknown token.
+    package func container(ofAPIToken apiToken: String) async throws -> String? {
+        try await storage.read { try Self.environment(of: apiToken, $0)?.container }
     }
 
-    /// Signs a user in for the clients of an API token; nil when either is unknown.
-    package func signIn(apiToken: String, userRecordName: String) async throws -> String? {
-        let found = try await storage.read { reader -> (StoredEnvironment, ServiceUser)? in
-            guard let environment = try Self.environment(of: apiToken, reader),
-                let user = try reader.user(
-                    container: environment.container,
-                    recordName: userRecordName
-                )
-            else { return nil }
-            return (environment, ServiceUser(user))
-        }
-        guard let (environment, user) = found else { return nil }
-        return try await addWebAuthToken(
-            user: user,
-            apiToken: apiToken,
-            environment: environment.kind
-        )
-    }
-
-    private static func environment(
+    static func environment(
         of apiToken: String,
         _ reader: any StorageReader
     ) throws -> StoredEnvironment? {

@@ -22,8 +22,11 @@ extension CloudService {
         _ = try call.user()
         try Self.checkPublic(call)
         guard call.request.method == "POST" else {
-            // The service has answered so for years; clients ask with POST.
-            throw RequestError(.internalError, reason: "Listing all users is not supported")
+            // Apple's service answers 500 here; nothing of ours has failed.
+            throw RequestError(
+                .badRequest,
+                reason: "Listing all users is not supported; POST the lookupInfos to look for"
+            )
         }
         let request = try call.message(DiscoverUsersRequest.self)
         try checkCount(request.lookupInfos.count, "lookupInfos")

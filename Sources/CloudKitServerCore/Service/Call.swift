@@ -53,13 +53,6 @@ struct Call: Sendable {
         }
     }
 
-    /// Where the user signs in: the token says for which container, the origin to whom to tell it.
-    private var signInURL: String {
-        var url = request.baseURL + "/sign-in?ckAPIToken=" + (parameters["ckAPIToken"] ?? "")
-        if let origin = request.header("Origin") { url += "&origin=" + origin }
-        return url.filter { !$0.isWhitespace && $0 != "\"" && $0 != "<" && $0 != ">" }
-    }
-
     /// The user.
     ///
     /// - Throws: `RequestError` with `AUTHENTICATION_REQUIRED` for an API token alone.
@@ -68,7 +61,7 @@ struct Call: Sendable {
             throw RequestError(
                 .authenticationRequired,
                 reason: "request needs authorization",
-                redirectURL: signInURL
+                redirectURL: SignInAddress.url(for: request, apiToken: parameters["ckAPIToken"])
             )
         }
         return user

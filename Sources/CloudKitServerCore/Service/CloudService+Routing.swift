@@ -20,7 +20,7 @@ extension CloudService {
         return (try await authenticate(request, path), endpoint)
     }
 
-    private func route(_ request: ServiceRequest) throws -> (ServicePath, Endpoint) {
+    func route(_ request: ServiceRequest) throws -> (ServicePath, Endpoint) {
         guard ["GET", "POST"].contains(request.method) else {
             throw RequestError(.badRequest, reason: "Method \(request.method) is not supported")
         }
@@ -76,8 +76,8 @@ extension CloudService {
         )
     }
 
-    /// Looks a caller up.
-    private func find(
+    /// Looks a caller up, and prolongs its session where that is due.
+    func find(
         _ credentials: Credentials,
         _ request: ServiceRequest,
         _ path: ServicePath,
@@ -87,7 +87,7 @@ extension CloudService {
             try await makeMissing(credentials, path)
         }
         let sharesCredentials = configuration.opensContainers
-        return try await storage.read { reader in
+        let (found, expires) = try await storage.read { reader in
             let environment = try reader.environment(container: path.container, path.environment)
             let authentication = Authentication(
                 request: request,
@@ -102,12 +102,21 @@ extension CloudService {
             guard let environment else {
                 throw RequestError(.authenticationFailed, reason: "Authentication failed")
             }
-            return CallerCache.Entry(
+            let entry = CallerCache.Entry(
                 caller: caller,
                 environment: environment,
                 ends: min(now + CallerCache.life, expires ?? .max)
             )
+            return (entry, expires)
         }
+        var entry = found
+        // A session that could not be prolonged is as good as it was; the next request tries again.
+        if let expires, let token = found.caller.webToken,
+            let later = try? await prolong(token, expires: expires, now: now)
+        {
+            entry.ends = min(now + CallerCache.life, later)
+        }
+        return entry
     }
 
     func answer(_ call: Call, _ endpoint: Endpoint) async throws -> Data {

@@ -32,6 +32,7 @@ public final class CloudService: Sendable {
     let schemas = SchemaCache()
     let rotation = TokenRotation()
     let callers = CallerCache()
+    let signInTries = SignInTries()
     let faults = Mutex<FaultScript?>(nil)
     let waiters: PushWaiters
     let lastForeignChange = Mutex<Int64?>(nil)

@@ -1,8 +1,8 @@
 /// The parameters of a URL's query, percent-decoded; the first of equal names counts.
-struct QueryParameters: Sendable {
+package struct QueryParameters: Sendable {
     private var values: [String: String] = [:]
 
-    init(_ query: String?) {
+    package init(_ query: String?) {
         for pair in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
             let end = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
             guard let name = PercentEncoding.decode(Substring(pair[..<end])), !name.isEmpty,
@@ -12,7 +12,7 @@ struct QueryParameters: Sendable {
         }
     }
 
-    subscript(_ name: String) -> String? { values[name] }
+    package subscript(_ name: String) -> String? { values[name] }
 
     /// Whether a parameter says true, in any case.
     func isTrue(_ name: String) -> Bool { values[name]?.lowercased() == "true" }

@@ -6,7 +6,7 @@ public struct ServiceConfiguration: Sendable {
     public var assetBytes: Int
     /// Bytes of a request body at most.
     public var requestBodyBytes: Int
-    /// Seconds for which a web auth token is good.
+    /// Seconds for which a session lasts after it was used last: a web auth token that is used renews.
     public var webTokenSeconds: Int64
     /// Seconds for which an asset's download URL is good.
     public var downloadSeconds: Int64
@@ -54,6 +54,9 @@ public struct ServiceConfiguration: Sendable {
     ///
     /// Ours; Apple publishes no figure.
     public var tombstoneSeconds: Int64 = 90 * 24 * 60 * 60
+
+    /// What hashing a password costs.
+    package var passwordCost = PasswordHash.Cost.recommended
 
     /// Makes a configuration; every default is the service's own limit.
     public init(

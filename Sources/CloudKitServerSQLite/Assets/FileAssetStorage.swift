@@ -37,7 +37,8 @@ public final class FileAssetStorage: AssetStorage {
             do {
                 try FileManager.default.createDirectory(
                     atPath: folder,
-                    withIntermediateDirectories: true
+                    withIntermediateDirectories: true,
+                    attributes: [.posixPermissions: 0o700]
                 )
             } catch {
                 throw StorageError(.inputOutput, "Cannot make the folder \(folder): \(error)")
@@ -115,7 +116,8 @@ public final class FileAssetStorage: AssetStorage {
                     with: Result {
                         try FileManager.default.createDirectory(
                             atPath: folder,
-                            withIntermediateDirectories: true
+                            withIntermediateDirectories: true,
+                            attributes: [.posixPermissions: 0o700]
                         )
                         try file.keep(temporary, as: path)
                     }

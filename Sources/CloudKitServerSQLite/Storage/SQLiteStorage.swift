@@ -42,6 +42,7 @@ public final class SQLiteStorage: Storage {
         writesPerCommit: Int = 256
     ) throws {
         isFile = path != nil
+        if let path { try SQLiteFile.prepare(path) }
         do {
             if let path {
                 var configuration = Configuration()

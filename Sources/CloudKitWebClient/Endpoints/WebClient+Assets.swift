@@ -17,7 +17,7 @@ extension WebClient {
         progress: @escaping TransferProgress = { _ in }
     ) async throws(WebClientError) -> WireAsset {
         try checkSignIn()
-        do {
+        do throws(WebClientError) {
             let response: TransportResponse
             do {
                 response = try await transport.upload(

@@ -1,0 +1,176 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// Holds a connection to its limits: it is counted, its requests come within a time, and its answers
+/// are read within one.
+///
+/// It stands first in the pipeline, where it sees bytes; `RequestGuard` tells it what they mean.
+final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// The times that a connection has.
+    struct Times: Sendable {
+        /// For a request, and for reading an answer, beside what their bytes take.
+        var request: TimeAmount
+        /// Bytes a second below which a connection is too slow.
+        var bytesPerSecond: Int64 = 16 * 1024
+        /// For the rest of a body that nobody wants, so that its sender can read why.
+        var lingering: TimeAmount = .seconds(5)
+
+        fileprivate func time(for bytes: Int64) -> TimeAmount {
+            request + .seconds(bytes / bytesPerSecond)
+        }
+    }
+
+    private enum Phase {
+        case idle, head, body, answering
+    }
+
+    private let connections: Connections
+    private let times: Times
+    /// What a body without a length may have.
+    private let longestBody: Int64
+    private var isRefused = false
+    private var phase = Phase.idle
+    private var requests = 0
+    private var answers = 0
+    private var requestTimer: Scheduled<Void>?
+    private var answerTimer: Scheduled<Void>?
+
+    init(_ connections: Connections, _ times: Times, longestBody: Int) {
+        self.connections = connections
+        self.times = times
+        self.longestBody = Int64(longestBody)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        isRefused = !connections.admit(context.channel)
+        if isRefused, context.channel.isActive { refuse(context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { end(context) }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        if isRefused { refuse(context) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end(context)
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed? = event as? ChannelEvent {
+            connections.leave(context.channel)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isRefused else { return }
+        if phase == .idle {
+            phase = .head
+            schedule(&requestTimer, times.request, context)
+        }
+        context.fireChannelRead(data)
+    }
+
+    private func refuse(_ context: ChannelHandlerContext) {
+        let answer =
+            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n"
+            + "Connection: close\r\n\r\n"
+        let bytes = context.channel.allocator.buffer(string: answer)
+        let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(bytes)).whenComplete { _ in
+            loopBound.value.close(promise: nil)
+        }
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        requestTimer?.cancel()
+        answerTimer?.cancel()
+        guard !isRefused else { return }
+        connections.remove(context.channel)
+    }
+
+    private func schedule(
+        _ timer: inout Scheduled<Void>?,
+        _ time: TimeAmount,
+        _ context: ChannelHandlerContext
+    ) {
+        timer?.cancel()
+        let channel = context.channel
+        timer = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+    }
+
+    // MARK: What RequestGuard tells
+
+    fileprivate func requestBegan(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
+        requests += 1
+        phase = .body
+        let length = head.headerFields[.contentLength].flatMap { Int64($0) } ?? longestBody
+        schedule(&requestTimer, times.time(for: min(length, longestBody)), context)
+    }
+
+    fileprivate func requestEnded() {
+        requestTimer?.cancel()
+        phase = answers == requests ? .idle : .answering
+    }
+
+    fileprivate func answerBegan(_ head: HTTPResponse, _ context: ChannelHandlerContext) {
+        let length = head.headerFields[.contentLength].flatMap { Int64($0) } ?? longestBody
+        schedule(&answerTimer, times.time(for: length), context)
+    }
+
+    fileprivate func answerEnded(_ context: ChannelHandlerContext) {
+        answers += 1
+        answerTimer?.cancel()
+        connections.release(context.channel)
+        guard answers == requests else { return }
+        switch phase {
+        case .answering: phase = .idle
+        case .body: schedule(&requestTimer, times.lingering, context)
+        case .idle, .head: break
+        }
+    }
+}
+
+/// Tells a connection's guard what the bytes are: where requests and answers begin and end.
+final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+
+    private var connection: ConnectionGuard?
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        connection = try? context.pipeline.syncOperations.handler(type: ConnectionGuard.self)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): connection?.requestBegan(head, context)
+        case .body: break
+        case .end: connection?.requestEnded()
+        }
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(let head): connection?.answerBegan(head, context)
+        case .body: break
+        case .end:
+            let written = promise ?? context.eventLoop.makePromise()
+            let loopBound = NIOLoopBound((connection, context), eventLoop: context.eventLoop)
+            written.futureResult.whenComplete { _ in
+                let (connection, context) = loopBound.value
+                connection?.answerEnded(context)
+            }
+            return context.write(data, promise: written)
+        }
+        context.write(data, promise: promise)
+    }
+}

@@ -1,0 +1,104 @@
+/// The origin of a web page, or of an address: scheme, host and port, compared whole.
+///
+/// Only what has exactly the form of an origin is one: text with a user, a path or anything else
+/// that another reader could take for the host is refused, not trimmed.
+struct WebOrigin: Hashable, Sendable {
+    let scheme: String
+    let host: HostName
+
+    /// Reads an origin as browsers send it, such as `https://app.example.com:8443`.
+    init?(_ text: String) {
+        guard let end = text.firstRange(of: "://") else { return nil }
+        let scheme = text[..<end.lowerBound].lowercased()
+        guard let first = scheme.utf8.first, Self.isLetter(first),
+            scheme.utf8.dropFirst().allSatisfy({ Self.isLetter($0) || Self.isOther($0) }),
+            var host = HostName(String(text[end.upperBound...]))
+        else { return nil }
+        // The port that goes without saying is the same as the one that is said.
+        if host.port == nil { host.port = ["http": 80, "https": 443][scheme] }
+        self.scheme = scheme
+        self.host = host
+    }
+
+    /// Reads the origin of an address with a path or a query.
+    init?(ofAddress text: String) {
+        guard let end = text.firstRange(of: "://") else { return nil }
+        let rest = text[end.upperBound...]
+        let host = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        self.init(text[..<end.upperBound] + host)
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+    }
+
+    private static func isOther(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.".utf8.contains(byte)
+    }
+
+    /// Whether it is a page of this machine, on whatever port.
+    var isLoopback: Bool { ["http", "https"].contains(scheme) && host.isLoopback }
+}
+
+extension WebOrigin {
+    private init?(_ text: Substring) { self.init(String(text)) }
+}
+
+/// A host as `Host` and addresses name it: a name or an address, and a port or none.
+struct HostName: Hashable, Sendable {
+    /// In lower case; of an IPv6 address what stands between the brackets.
+    let name: String
+    var port: Int?
+
+    /// Reads a host; nil for anything else, such as one with a user before it.
+    init?(_ text: String) {
+        let text = text.lowercased()
+        let rest: Substring
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            name = String(text[text.index(after: text.startIndex)..<end])
+            rest = text[text.index(after: end)...]
+            guard name.contains(":"),
+                name.utf8.allSatisfy({ Self.isHexadecimal($0) || ":.".utf8.contains($0) })
+            else { return nil }
+        } else {
+            let found = text.prefix { $0 != ":" }
+            name = String(found)
+            rest = text[found.endIndex...]
+            guard !name.isEmpty, name.utf8.allSatisfy(Self.isOfName) else { return nil }
+        }
+        if rest.isEmpty { return }
+        let digits = rest.dropFirst()
+        guard rest.first == ":", (1...5).contains(digits.utf8.count),
+            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let port = Int(digits), port <= 65535
+        else { return nil }
+        self.port = port
+    }
+
+    /// Whether the name means this machine, wherever it is looked up.
+    var isLoopback: Bool {
+        name == "localhost" || name.hasSuffix(".localhost") || name == "::1"
+            || Self.isLoopback4(name[...])
+            || name.hasPrefix("::ffff:") && Self.isLoopback4(name.dropFirst("::ffff:".count))
+    }
+
+    private static func isLoopback4(_ name: Substring) -> Bool {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+    }
+}

@@ -1,0 +1,36 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Where a user signs in: the token says for which container, the origin to whom to tell it.
+enum SignInAddress {
+    /// The address for the caller of a request.
+    static func url(for request: ServiceRequest, apiToken: String?) -> String {
+        var url = request.baseURL + "/sign-in?ckAPIToken=" + PercentEncoding.encode(apiToken ?? "")
+        if let origin = request.header("Origin") {
+            url += "&origin=" + PercentEncoding.encode(origin)
+        }
+        return url
+    }
+}
+
+extension PercentEncoding {
+    /// Encodes all but what RFC 3986 calls unreserved.
+    package static func encode(_ text: String) -> String {
+        var result: [UInt8] = []
+        let digits = Array("0123456789ABCDEF".utf8)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"):
+                result.append(byte)
+            default:
+                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}

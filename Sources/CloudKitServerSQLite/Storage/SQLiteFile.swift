@@ -1,0 +1,96 @@
+import CloudKitServerCore
+import GRDB
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The file of a storage, before it is opened: made whole, or known to be one.
+enum SQLiteFile {
+    /// Makes the file where there is none, and refuses one that is not of this service.
+    ///
+    /// A new file gets its tables under another name, so that an end of the process in the middle of
+    /// it leaves none: a file that is empty was emptied by somebody.
+    ///
+    /// - Parameter path: The file.
+    /// - Throws: `StorageError`.
+    static func prepare(_ path: String) throws {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return try make(path) }
+        guard status.st_size > 0 else {
+            throw StorageError(
+                .corrupt,
+                "\(path) is empty, and no data of this service; bring it back from a backup, or move "
+                    + "it away to begin anew"
+            )
+        }
+        guard try isOurs(path) else {
+            throw StorageError(
+                .corrupt,
+                "\(path) is no data of this service, and is left as it is; give another folder, or "
+                    + "move it away"
+            )
+        }
+    }
+
+    private static func isOurs(_ path: String) throws -> Bool {
+        do {
+            // Not read-only: what a process that was killed left in the journal belongs to the file.
+            return try DatabaseQueue(path: path, configuration: configuration).read { database in
+                try database.tableExists("grdb_migrations")
+                    && SQLiteTables.migrator.appliedIdentifiers(database).contains("1")
+            }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+            return false
+        } catch {
+            throw StorageError(error)
+        }
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        return configuration
+    }
+
+    /// Makes the file with its tables, readable by its owner only.
+    private static func make(_ path: String) throws {
+        let new = "\(path).\(UUID().uuidString).new"
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("make", path) }
+        close(descriptor)
+        defer {
+            unlink(new)
+            unlink(new + "-journal")
+        }
+        do {
+            let queue = try DatabaseQueue(path: new, configuration: configuration)
+            try SQLiteTables.migrator.migrate(queue)
+            try queue.close()
+        } catch {
+            throw StorageError(error)
+        }
+        // Another process may have been first: its file stays.
+        guard link(new, path) == 0 || errno == EEXIST else { throw failure("name", path) }
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw failure("open", folder) }
+        defer { close(directory) }
+        guard fsync(directory) == 0 else { throw failure("sync", folder) }
+    }
+
+    private static func failure(_ verb: String, _ what: String) -> StorageError {
+        let code: StorageError.Code = errno == ENOSPC || errno == EDQUOT ? .full : .inputOutput
+        return StorageError(code, "Cannot \(verb) \(what): \(String(cString: strerror(errno)))")
+    }
+}

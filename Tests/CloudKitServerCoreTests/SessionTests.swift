@@ -1,0 +1,63 @@
+import CloudKitServerCore
+import CloudKitServerSQLite
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+@Suite("Sessions and passwords")
+struct SessionTests {
+    private static let day: Int64 = 24 * 60 * 60
+
+    @Test("A session that is used goes on; one that is not ends when its time is over")
+    func sliding() async throws {
+        let cloud = try await TestCloud(
+            configuration: ServiceConfiguration(webTokenSeconds: 10 * 24 * 60 * 60)
+        )
+        let (ada, bob) = (try await cloud.addUser("Ada"), try await cloud.addUser("Bob"))
+        for _ in 0..<10 {
+            cloud.clock.advance(seconds: Self.day * 4)
+            #expect(try await cloud.call("zones/list", as: ada).status == 200)
+        }
+        let answer = try await cloud.call("zones/list", as: bob)
+        #expect((answer.status, answer.code) == (421, "AUTHENTICATION_REQUIRED"))
+        #expect(answer.body.redirectURL.text != nil)
+        // Cleaning takes the one that has ended, and leaves the other.
+        try await cloud.service.clean()
+        #expect(try await cloud.call("zones/list", as: ada).status == 200)
+        cloud.clock.advance(seconds: Self.day * 11)
+        #expect(try await cloud.call("zones/list", as: ada).status == 421)
+    }
+
+    @Test("A password is kept as a salted hash of scrypt, which costs what is recommended")
+    func hash() throws {
+        let cost = PasswordHash.Cost.recommended
+        #expect(cost.rounds * cost.blockSize * 128 == 32 << 20)
+        #expect(cost.parallelism >= 3)
+        let first = try PasswordHash("a password", salt: Array(0..<16))
+        let second = try PasswordHash("a password", salt: Array(1..<17))
+        #expect(first != second)
+        #expect(try first.matches("a password") && second.matches("a password"))
+        #expect(try !first.matches("A password"))
+        let stored = try JSONEncoder().encode(first)
+        #expect(stored.firstRange(of: Data("a password".utf8)) == nil)
+        #expect(try JSONDecoder().decode(PasswordHash.self, from: stored) == first)
+    }
+
+    @Test("A password that is too short is refused, as is one for a second user of one name")
+    func refused() async throws {
+        var configuration = ServiceConfiguration()
+        configuration.passwordCost = .init(rounds: 16, parallelism: 1)
+        let cloud = try await TestCloud(configuration: configuration)
+        let (one, other) = (try await cloud.addUser("Ada B"), try await cloud.addUser("ada b"))
+        await #expect(throws: RequestError.self) {
+            try await cloud.service.setPassword("short", of: one.user)
+        }
+        try await cloud.service.setPassword("long enough", of: one.user)
+        await #expect(throws: RequestError.self) {
+            try await cloud.service.setPassword("long enough", of: other.user)
+        }
+        try await cloud.service.setPassword(nil, of: one.user)
+        try await cloud.service.setPassword("long enough", of: other.user)
+    }
+}

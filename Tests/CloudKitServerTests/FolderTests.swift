@@ -1,0 +1,142 @@
+import CloudKitServer
+import CloudKitServerCore
+import CloudKitServerSQLite
+import CloudKitWire
+import Foundation
+import Logging
+import ServerFixtures
+import Synchronization
+import Testing
+
+@Suite("The folder of a server")
+struct FolderTests {
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("FolderTests-\(UUID().uuidString)")
+
+    private func permissions(_ name: String) throws -> Int {
+        let path = name.isEmpty ? folder.path : folder.appendingPathComponent(name).path
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return try #require(attributes[.posixPermissions] as? Int)
+    }
+
+    /// Keeps what is logged.
+    private final class Lines: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    private struct LineLog: LogHandler {
+        let lines: Lines
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.warning
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            lines.lines.withLock { $0.append("\(event.message) \(event.metadata ?? [:])") }
+        }
+    }
+
+    @Test("Folder, database and assets are their owner's alone, whatever the umask")
+    func permissions() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await TestServer.run(.init(directory: folder.path)) { server in
+            try await server.addZone("Notes")
+            let token: JSON = ["recordName": "n1", "recordType": "Note", "fieldName": "image"]
+            let prepared = try await server.call(
+                "assets/upload",
+                ["zoneID": ["zoneName": "Notes"], "tokens": [token]]
+            )
+            let url = try #require(prepared.body.tokens[0].url.text)
+            #expect(try await server.send(url, Data(count: 1000)).status == 200)
+            #expect(try permissions("") == 0o700)
+            let files = try #require(FileManager.default.enumerator(atPath: folder.path))
+            var count = 0
+            for case let name as String in files {
+                #expect(try permissions(name) & 0o077 == 0, "\(name)")
+                count += 1
+            }
+            // The database and what belongs to it, the lock, two folders of assets, and the asset.
+            #expect(count >= 7)
+        }
+    }
+
+    @Test("A folder that others can read is told of, with the command that mends it")
+    func warning() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let handler = Lines()
+        let logger = Logger(label: "test") { _ in LineLog(lines: handler) }
+        _ = try CloudServer(configuration: .init(directory: folder.path), logger: logger)
+        _ = try CloudServer(configuration: .init(directory: folder.path), logger: logger)
+        #expect(handler.lines.withLock { $0 } == [])
+        for name in ["", "cloud.sqlite"] {
+            let path = name.isEmpty ? folder.path : folder.appendingPathComponent(name).path
+            let before = try permissions(name)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+            _ = try CloudServer(configuration: .init(directory: folder.path), logger: logger)
+            let lines = handler.lines.withLock { lines in
+                defer { lines = [] }
+                return lines
+            }
+            #expect(lines.count == 1)
+            #expect(lines.first?.contains("chmod -R go= '\(folder.path)'") == true)
+            try FileManager.default.setAttributes([.posixPermissions: before], ofItemAtPath: path)
+        }
+    }
+
+    @Test("A second server on one folder is refused, and one after the first is not")
+    func lock() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.path
+        try await TestServer.run(.init(directory: path)) { first in
+            let second = try CloudServer(configuration: .init(directory: path))
+            let error = await #expect(throws: ServerConfigurationError.self) {
+                try await second.run()
+            }
+            #expect(error?.description.contains(path) == true)
+            await #expect(throws: ServerConfigurationError.self) { try await second.port() }
+            try await first.addZone("Notes")
+        }
+        try await TestServer.run(.init(directory: path)) { server in
+            let answer = try await server.call("zones/list", [:])
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test("A file that is empty, or is no data of a server, is refused and left as it is")
+    func foreign() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appendingPathComponent("cloud.sqlite")
+        // SQLite's own smallest database: a page without a table.
+        var database = Data("SQLite format 3\0".utf8)
+        database += [0x10, 0, 1, 1, 0, 64, 32, 32, 0, 0, 0, 1, 0, 0, 0, 1] + Data(count: 12)
+        database += [0, 0, 0, 4] + Data(count: 8) + [0, 0, 0, 1] + Data(count: 40)
+        database += [0x0D, 0, 0, 0, 0, 0x10, 0, 0]
+        database += Data(count: 4096 - database.count)
+        for contents in [Data(), Data("something else\n".utf8), database] {
+            try contents.write(to: file)
+            let error = #expect(throws: StorageError.self) {
+                _ = try CloudServer(configuration: .init(directory: folder.path))
+            }
+            #expect(error?.code == .corrupt)
+            #expect(error?.message.contains("cloud.sqlite") == true)
+            #expect(try Data(contentsOf: file) == contents)
+        }
+    }
+
+    @Test(
+        "What an end in the middle of the first start leaves does not keep the next from starting"
+    )
+    func halfMade() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let half = folder.appendingPathComponent("cloud.sqlite.\(UUID().uuidString).new")
+        try Data().write(to: half)
+        _ = try CloudServer(configuration: .init(directory: folder.path))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.contains("cloud.sqlite"))
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Testing
+
+/// A connection on which a test sends what bytes it likes, and reads answers or does not.
+struct RawConnection: ~Copyable {
+    /// An answer as it came.
+    struct Answer {
+        var status: Int
+        var head: String
+        var body: String
+    }
+
+    private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    private var rest = ""
+    let channel: any Channel
+
+    /// Runs a test on a new connection to a server, and closes it.
+    static func run<Value>(
+        _ server: TestServer,
+        _ body: (inout RawConnection) async throws -> Value
+    ) async throws -> Value {
+        let channel = try await connect(server)
+        return try await channel.executeThenClose { inbound, outbound in
+            var connection = RawConnection(
+                outbound: outbound,
+                inbound: inbound.makeAsyncIterator(),
+                channel: channel.channel
+            )
+            return try await body(&connection)
+        }
+    }
+
+    private static func connect(
+        _ server: TestServer
+    ) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
+        let port = try #require(URL(string: server.url)?.port)
+        return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            // What a reader does not read is to stay at the server.
+            .channelOption(.socketOption(.so_rcvbuf), value: 16 * 1024)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+                        wrappingChannelSynchronously: channel,
+                        configuration: .init(isOutboundHalfClosureEnabled: true)
+                    )
+                }
+            }
+    }
+
+    private init(
+        outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>,
+        inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
+        channel: any Channel
+    ) {
+        self.outbound = outbound
+        self.inbound = inbound
+        self.channel = channel
+    }
+
+    /// Sends text.
+    func send(_ text: String) async throws {
+        try await outbound.write(ByteBuffer(string: text))
+    }
+
+    /// Sends a request, as far as its body is given.
+    func send(
+        _ method: String,
+        _ target: String,
+        _ headers: [String] = ["Host: 127.0.0.1"],
+        body: String = "",
+        length: Int? = nil
+    ) async throws {
+        let lines = headers + ["Content-Length: \(length ?? body.utf8.count)"]
+        try await send(
+            "\(method) \(target) HTTP/1.1\r\n\(lines.joined(separator: "\r\n"))\r\n\r\n\(body)"
+        )
+    }
+
+    /// Says that nothing more will be sent.
+    func finish() { outbound.finish() }
+
+    /// The next answer; nil when the connection ends without one.
+    mutating func answer() async throws -> Answer? {
+        while true {
+            if let answer = takeAnswer() { return answer }
+            guard let part = try await inbound.next(isolation: #isolation) else { return nil }
+            rest += String(buffer: part)
+        }
+    }
+
+    private mutating func takeAnswer() -> Answer? {
+        guard let end = rest.firstRange(of: "\r\n\r\n") else { return nil }
+        let head = String(rest[..<end.lowerBound])
+        let lines = head.split(separator: "\r\n")
+        let length =
+            lines.first { $0.lowercased().hasPrefix("content-length:") }
+            .flatMap { Int($0.split(separator: ":")[1].filter { !$0.isWhitespace }) } ?? 0
+        let body = rest[end.upperBound...]
+        guard body.utf8.count >= length else { return nil }
+        let text = String(decoding: body.utf8.prefix(length), as: UTF8.self)
+        rest = String(decoding: body.utf8.dropFirst(length), as: UTF8.self)
+        let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        return Answer(status: status ?? 0, head: head, body: text)
+    }
+}
+
+extension TestServer {
+    /// The path and the query of an endpoint.
+    func target(_ endpoint: String) -> String {
+        String(self.endpoint(endpoint).dropFirst(url.count))
+    }
+}

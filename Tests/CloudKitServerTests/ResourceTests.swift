@@ -1,0 +1,256 @@
+import CloudKitServer
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import NIOCore
+import ServerFixtures
+import Synchronization
+import Testing
+
+@Suite("Clients that want too much of the server", .timeLimit(.minutes(5)))
+struct ResourceTests {
+    @Test("Who shows no good credentials is refused before the body is read")
+    func unknown() async throws {
+        try await TestServer.run { server in
+            let base = "/database/1/\(TestServer.container)/development"
+            let key = "ckAPIToken=\(server.apiToken)"
+            for (target, status) in [
+                ("\(base)/private/records/modify", 401),
+                ("\(base)/private/records/modify?ckAPIToken=0000", 401),
+                ("\(base)/private/records/modify?\(key)", 421),
+                ("\(base)/private/records/modify?\(key)&ckWebAuthToken=x", 421),
+                ("\(base)/public/records/modify?ckAPIToken=0000", 401),
+                ("/nowhere", 404), ("/assets/upload/AAAA", 403), ("/_ck/journal", 403),
+            ] {
+                // The body is announced and never comes.
+                let answer = try await RawConnection.run(server) { connection in
+                    try await connection.send("POST", target, length: 15 << 20)
+                    return try await connection.answer()
+                }
+                #expect(answer?.status == status, "\(target)")
+            }
+            let signed = try await RawConnection.run(server) { connection in
+                let prefix = "X-Apple-CloudKit-Request-"
+                try await connection.send(
+                    "POST",
+                    "\(base)/public/records/modify",
+                    [
+                        "Host: 127.0.0.1", "\(prefix)KeyID: 00", "\(prefix)SignatureV1: AAAA",
+                        "\(prefix)ISO8601Date: 2026-01-01T00:00:00Z",
+                    ],
+                    length: 15 << 20
+                )
+                return try await connection.answer()
+            }
+            #expect(signed?.status == 401)
+        }
+    }
+
+    @Test("A body that is announced longer than allowed is refused before it comes")
+    func announced() async throws {
+        try await TestServer.run { server in
+            let answer = try await RawConnection.run(server) { connection in
+                try await connection.send("POST", server.target("zones/list"), length: 1 << 40)
+                return try await connection.answer()
+            }
+            #expect(answer?.status == 400)
+        }
+    }
+
+    @Test("A connection too many is told to come again, and those that are there go on")
+    func connections() async throws {
+        var each = CloudServer.Configuration()
+        each.maxConnectionsPerAddress = 3
+        var all = CloudServer.Configuration()
+        all.maxConnections = 3
+        for configuration in [each, all] {
+            try await TestServer.run(configuration) { server in
+                func list(_ connection: inout RawConnection) async throws -> Int? {
+                    try await connection.send("POST", server.target("zones/list"), body: "{}")
+                    return try await connection.answer()?.status
+                }
+                func expectList(_ connection: inout RawConnection) async throws {
+                    let status = try await list(&connection)
+                    #expect(status == 200)
+                }
+                try await RawConnection.run(server) { first in
+                    try await expectList(&first)
+                    try await RawConnection.run(server) { second in
+                        try await expectList(&second)
+                        try await RawConnection.run(server) { third in
+                            try await expectList(&third)
+                            try await RawConnection.run(server) { fourth in
+                                let answer = try await fourth.answer()
+                                #expect(answer?.status == 503)
+                                let end = try await fourth.answer()
+                                #expect(end == nil)
+                            }
+                            try await expectList(&third)
+                        }
+                        // The server learns a moment later that the third has gone.
+                        var status: Int?
+                        while status != 200 {
+                            status = try await RawConnection.run(server) { fifth in
+                                try? await list(&fifth)
+                            }
+                        }
+                    }
+                    try await expectList(&first)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "A request that comes byte by byte is ended when its time is over",
+        arguments: ["head", "body", "unwanted body"]
+    )
+    func slow(_ what: String) async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.requestSeconds = 1
+        configuration.service.requestBodyBytes = 1000
+        configuration.service.assetBytes = 1000
+        try await TestServer.run(configuration) { server in
+            try await RawConnection.run(server) { connection in
+                switch what {
+                case "head": try await connection.send("POST / HTTP/1.1\r\nX-Long: ")
+                case "body":
+                    try await connection.send("POST", server.target("zones/list"), length: 900)
+                default: try await connection.send("POST", "/nowhere", length: 900)
+                }
+                let channel = connection.channel
+                let drip = channel.eventLoop.scheduleRepeatedTask(
+                    initialDelay: .milliseconds(50),
+                    delay: .milliseconds(50)
+                ) { _ in
+                    channel.writeAndFlush(ByteBuffer(string: " "), promise: nil)
+                }
+                defer { drip.cancel() }
+                // The server's end is seen at the end of what it sends.
+                while (try? await connection.answer()) != nil {}
+            }
+        }
+    }
+
+    @Test(
+        "Bodies that wait take no more memory than there is for them; what does not fit may come again"
+    )
+    func bodies() async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.memoryBytes = 1_000_000
+        let cloud = try CloudServer(configuration: configuration)
+        try await TestServer.run(cloud) { server in
+            let half = String(repeating: " ", count: 400_000)
+            try await RawConnection.run(server) { first in
+                try await first.send(
+                    "POST",
+                    server.target("zones/list"),
+                    body: half,
+                    length: 400_002
+                )
+                while cloud.bodyBytes < half.utf8.count { await Task.yield() }
+                let second = try await server.send(
+                    server.endpoint("zones/list"),
+                    Data((half + "{}").utf8)
+                )
+                #expect((second.status, second.body.serverErrorCode) == (503, "TRY_AGAIN_LATER"))
+                #expect(second.body.retryAfter == 1)
+                try await first.send("{}")
+                let answer = try await first.answer()
+                #expect(answer?.status == 200)
+            }
+            let again = try await server.send(
+                server.endpoint("zones/list"),
+                Data((half + "{}").utf8)
+            )
+            #expect(again.status == 200)
+        }
+    }
+
+    @Test("Of answers that are too many, those go whose readers take longest")
+    func answers() async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.memoryBytes = 16 << 20
+        try await TestServer.run(configuration) { server in
+            try await server.addZone("Notes")
+            let text = String(repeating: "x", count: 900_000)
+            for name in 0..<14 {
+                let note = TestCloud.note("create", "n\(name)", ["text": ["value": .string(text)]])
+                #expect(try await server.save([note]).status == 200)
+            }
+            let names = (0..<14).map { "{\"recordName\":\"n\($0)\"}" }.joined(separator: ",")
+            let body = "{\"zoneID\":{\"zoneName\":\"Notes\"},\"records\":[\(names)]}"
+            let url = server.endpoint("records/lookup")
+            try await RawConnection.run(server) { reader in
+                // Twelve megabytes, more than the system takes for a reader that does not read.
+                try await reader.send("POST", server.target("records/lookup"), body: body)
+                let channel = reader.channel
+                // Others are answered, one after the other, until the server has ended the first.
+                let isClosed = Mutex(false)
+                channel.closeFuture.whenComplete { _ in isClosed.withLock { $0 = true } }
+                while !isClosed.withLock({ $0 }) {
+                    let answer = try await server.send(url, Data(body.utf8))
+                    #expect(answer.status == 200)
+                    #expect(answer.body.records.elements.count == 14)
+                    // The end is seen by whoever sends.
+                    channel.writeAndFlush(ByteBuffer(string: " "), promise: nil)
+                }
+            }
+        }
+    }
+
+    @Test("A body that is cut short is the client's mistake, and an upload that is cut is not kept")
+    func cut() async throws {
+        try await TestServer.run { server in
+            try await server.addZone("Notes")
+            let token: JSON = ["recordName": "n1", "recordType": "Note", "fieldName": "image"]
+            let prepared = try await server.call(
+                "assets/upload",
+                ["zoneID": ["zoneName": "Notes"], "tokens": [token]]
+            )
+            let upload = try #require(prepared.body.tokens[0].url.text).dropFirst(server.url.count)
+            for target in [server.target("zones/list"), String(upload)] {
+                let answer = try await RawConnection.run(server) { connection in
+                    try await connection.send("POST", target, body: "{}", length: 100)
+                    connection.finish()
+                    return try await connection.answer()
+                }
+                #expect(answer.map { $0.status == 400 } ?? true, "\(target)")
+                #expect(answer?.body.contains("receipt") != true)
+            }
+            let metrics = try await server.send(server.url + "/metrics", method: "GET")
+            #expect(!String(decoding: metrics.data, as: UTF8.self).contains("status=\"500\""))
+        }
+    }
+
+    @Test("Asking for all users is the client's mistake")
+    func allUsers() async throws {
+        try await TestServer.run { server in
+            let url = server.endpoint("users/discover").replacing("/private/", with: "/public/")
+            let answer = try await server.send(url, method: "GET")
+            #expect((answer.status, answer.body.serverErrorCode) == (400, "BAD_REQUEST"))
+        }
+    }
+
+    @Test("A connection on which a client waited is good for the next request")
+    func courier() async throws {
+        try await TestServer.run(.init(courierSeconds: 0.05)) { server in
+            let token = TestCloud.escape(server.webToken)
+            let made = try await server.send(
+                "\(server.url)/device/1/\(TestServer.container)/development/tokens/create"
+                    + "?ckAPIToken=\(server.apiToken)&ckWebAuthToken=\(token)",
+                Data(#"{"apnsEnvironment":"development"}"#.utf8)
+            )
+            let url = try #require(made.body.webcourierURL.text)
+            try await RawConnection.run(server) { connection in
+                for _ in 0..<5 {
+                    try await connection.send("GET", String(url.dropFirst(server.url.count)))
+                    let found = try await connection.answer()
+                    let answer = try #require(found)
+                    #expect(answer.status == 200)
+                    #expect(!answer.head.lowercased().contains("connection: close"))
+                }
+            }
+        }
+    }
+}

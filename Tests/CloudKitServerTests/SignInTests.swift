@@ -1,0 +1,287 @@
+import AsyncHTTPClient
+import CloudKitServer
+import CloudKitServerCore
+import CloudKitServerSQLite
+import CloudKitWire
+import Crypto
+import Foundation
+import NIOCore
+import NIOHTTP1
+import ServerFixtures
+import Testing
+
+@Suite("Signing in with a password")
+struct SignInTests {
+    private static let password = "correct horse & battery+staple"
+
+    /// Runs a test against a server in the open with Ada, who has a password.
+    private static func run(
+        _ change: (inout CloudServer.Configuration) -> Void = { _ in },
+        _ test: @escaping @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        var configuration = CloudServer.Configuration(
+            publicURL: "https://cloud.example.com",
+            allowedOrigins: ["https://app.example.com"]
+        )
+        configuration.service.passwordCost = .init(rounds: 16, parallelism: 1)
+        change(&configuration)
+        try await TestServer.run(configuration) { server in
+            let user = try await server.service?.users(container: TestServer.container).first
+            try await server.service?.setPassword(password, of: #require(user))
+            try await test(server)
+        }
+    }
+
+    private static func page(_ server: TestServer, _ more: [String: String] = [:]) -> String {
+        more.sorted { $0.key < $1.key }.reduce(
+            "\(server.url)/sign-in?ckAPIToken=\(server.apiToken)"
+        ) { $0 + "&\($1.key)=\(TestCloud.escape($1.value))" }
+    }
+
+    /// Fills the page in, as a browser does behind the proxy.
+    private static func signIn(
+        _ server: TestServer,
+        _ more: [String: String] = [:],
+        name: String = "Ada",
+        password: String = SignInTests.password,
+        from address: String = "192.0.2.1"
+    ) async throws -> TestServer.Answer {
+        let form = "name=\(TestCloud.escape(name))&password=\(TestCloud.escape(password))"
+        var request = HTTPClientRequest(url: page(server, more))
+        request.method = .POST
+        for (name, value) in [
+            ("Host", "cloud.example.com"), ("Origin", "https://cloud.example.com"),
+            ("X-Forwarded-For", "203.0.113.9, \(address)"), ("Connection", "close"),
+            ("Content-Type", "application/x-www-form-urlencoded"),
+        ] {
+            request.headers.add(name: name, value: value)
+        }
+        request.body = .bytes(Data(form.replacing("%20", with: "+").utf8))
+        // Redirects are not followed: they lead to a program that there is none of.
+        let response = try await plain.execute(request, timeout: .seconds(60))
+        let body = try await response.body.collect(upTo: 1 << 20)
+        var headers: [String: String] = [:]
+        for header in response.headers { headers[header.name.lowercased()] = header.value }
+        return TestServer.Answer(
+            status: Int(response.status.code),
+            headers: headers,
+            data: Data(body.readableBytesView)
+        )
+    }
+
+    private static let plain: HTTPClient = {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
+    private static func text(_ answer: TestServer.Answer) -> String {
+        String(decoding: answer.data, as: UTF8.self)
+    }
+
+    private static func token(_ answer: TestServer.Answer) -> String? {
+        let text = text(answer)
+        guard let start = text.firstRange(of: "158__54__")?.lowerBound else { return nil }
+        return String(text[start...].prefix { $0 != "<" })
+    }
+
+    @Test("Who has the password gets a token that works; who has not gets none and is told so")
+    func password() async throws {
+        try await Self.run { server in
+            for (name, password) in [
+                ("Ada", "wrong"), ("Bob", Self.password), ("Ada", ""), ("", Self.password),
+                ("Ada", Self.password + " "), ("Ada", String(repeating: "x", count: 5000)),
+            ] {
+                let answer = try await Self.signIn(server, name: name, password: password)
+                #expect(answer.status == (name.isEmpty || password.isEmpty ? 400 : 403))
+                #expect(Self.token(answer) == nil)
+                #expect(Self.text(answer).contains("role=\"alert\""))
+            }
+            let answer = try await Self.signIn(server, name: " ada ")
+            #expect(answer.status == 200)
+            let token = try #require(Self.token(answer))
+            let zones = try await server.send(
+                server.endpoint("zones/list", webToken: token),
+                Data("{}".utf8)
+            )
+            #expect(zones.status == 200)
+        }
+    }
+
+    @Test("The page has a title and a label for each field, and runs nothing that was not its own")
+    func form() async throws {
+        try await Self.run { server in
+            let evil = "\"><script>alert(1)</script>"
+            let answer = try await server.send(
+                Self.page(server, ["origin": "https://app.example.com"]),
+                method: "GET"
+            )
+            let page = Self.text(answer)
+            #expect(answer.status == 200)
+            #expect(page.contains("<title>Sign in"))
+            for field in ["name", "password"] {
+                #expect(page.contains("<label for=\"\(field)\">"))
+                #expect(page.contains("id=\"\(field)\" name=\"\(field)\""))
+            }
+            let policy = try #require(answer.headers["content-security-policy"])
+            #expect(!policy.contains("unsafe"))
+            #expect(policy.contains("frame-ancestors 'none'"))
+            let typed = try await Self.signIn(server, name: evil)
+            #expect(!Self.text(typed).contains("<script>"))
+            let unknown = try await server.send(
+                "\(server.url)/sign-in?ckAPIToken=\(TestCloud.escape(evil))",
+                method: "GET"
+            )
+            #expect(unknown.status == 404)
+            #expect(!Self.text(unknown).contains("<script>"))
+        }
+    }
+
+    @Test("The page that opened the window is told the token, and the window closes")
+    func message() async throws {
+        try await Self.run { server in
+            let origin = "https://app.example.com"
+            let page = Self.text(try await Self.signIn(server, ["origin": origin]))
+            #expect(page.contains("data-origin=\"\(origin)\""))
+            let message = try #require(page.firstRange(of: "window.opener.postMessage"))
+            let close = try #require(page.firstRange(of: "window.close()"))
+            #expect(message.upperBound < close.lowerBound)
+        }
+    }
+
+    @Test("A program is sent the token by a redirect, where the operator or RFC 8252 allows it")
+    func redirect() async throws {
+        try await Self.run {
+            $0.signInCallbacks = ["myapp://signed-in"]
+        } _: { server in
+            for callback in [
+                "http://127.0.0.1:4567/back?state=1", "http://localhost:4567/", "myapp://signed-in",
+                "https://app.example.com/done",
+            ] {
+                let answer = try await Self.signIn(server, ["redirect": callback])
+                #expect(answer.status == 303)
+                let location = try #require(answer.headers["location"])
+                #expect(location.hasPrefix(callback + (callback.contains("?") ? "&" : "?")))
+                let query = try #require(URLComponents(string: location)?.queryItems)
+                let token = try #require(query.first { $0.name == "ckWebAuthToken" }?.value)
+                let zones = try await server.send(
+                    server.endpoint("zones/list", webToken: token),
+                    Data("{}".utf8)
+                )
+                #expect(zones.status == 200)
+            }
+        }
+    }
+
+    @Test("Nobody is sent to a foreign address with a token")
+    func foreignRedirect() async throws {
+        try await Self.run { server in
+            for callback in [
+                "https://evil.com/", "http://127.0.0.1:80@evil.com/", "http://localhost.evil.com/",
+                "myapp://signed-in", "javascript:alert(1)", "//evil.com", "data:text/html,x",
+                "https://app.example.com.evil.com/", "https://app.example.com@evil.com/",
+                "http://127.0.0.1/\r\nSet-Cookie: a=b", "http://evil.com#@127.0.0.1/",
+            ] {
+                let answer = try await Self.signIn(server, ["redirect": callback])
+                #expect(answer.status == 400, "\(callback)")
+                #expect(answer.headers["location"] == nil, "\(callback)")
+                #expect(Self.token(answer) == nil, "\(callback)")
+            }
+        }
+    }
+
+    @Test("After ten tries for a name or thirty from an address, even the right password waits")
+    func tries() async throws {
+        try await Self.run { server in
+            for number in 0..<10 {
+                let answer = try await Self.signIn(
+                    server,
+                    password: "guess \(number)",
+                    from: "192.0.2.\(number)"
+                )
+                #expect(answer.status == 403)
+            }
+            let account = try await Self.signIn(server, from: "192.0.2.77")
+            #expect(account.status == 429)
+            #expect(account.headers["retry-after"].flatMap { Int($0) }.map { $0 > 0 } == true)
+            #expect(Self.token(account) == nil)
+            // What a client says of where it comes from counts for nothing: the last word is the proxy's.
+            for number in 0..<30 {
+                let answer = try await Self.signIn(server, name: "n\(number)", from: "198.51.100.1")
+                #expect(answer.status == 403)
+            }
+            let address = try await Self.signIn(server, name: "other", from: "198.51.100.1")
+            #expect(address.status == 429)
+            let elsewhere = try await Self.signIn(server, name: "other", from: "198.51.100.2")
+            #expect(elsewhere.status == 403)
+        }
+    }
+
+    @Test(
+        "On this machine too, a user with a password signs in with it alone, and keys are no people"
+    )
+    func local() async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.service.passwordCost = .init(rounds: 16, parallelism: 1)
+        try await TestServer.run(configuration) { server in
+            let service = try #require(server.service)
+            let bob = try await service.addUser(container: TestServer.container, name: "Bob")
+            try await service.setPassword(Self.password, of: bob)
+            let key = P256.Signing.PrivateKey().publicKey.pemRepresentation
+            _ = try await service.addServerKey(
+                publicKey: key,
+                container: TestServer.container,
+                environment: .development
+            )
+            let page = Self.text(try await server.send(Self.page(server), method: "GET"))
+            #expect(page.contains(">Ada</button>"))
+            #expect(page.components(separatedBy: "name=\"user\"").count == 2)
+            for user in try await service.users(container: TestServer.container) {
+                let form = Data("user=\(user.userRecordName)".utf8)
+                let answer = try await server.send(Self.page(server), form)
+                #expect((Self.token(answer) != nil) == (user.givenName == "Ada"))
+            }
+        }
+    }
+
+    @Test("A form that is cut short or too long is the client's mistake")
+    func cut() async throws {
+        try await Self.run { server in
+            let target = String(Self.page(server).dropFirst(server.url.count))
+            let cut = try await RawConnection.run(server) { connection in
+                try await connection.send("POST", target, body: "name=Ada", length: 100)
+                connection.finish()
+                return try await connection.answer()
+            }
+            #expect(cut.map { $0.status == 400 } ?? true)
+            let long = try await server.send(
+                Self.page(server),
+                Data(repeating: UInt8(ascii: "a"), count: 100_000)
+            )
+            #expect(long.status == 400)
+            let method = try await server.send(Self.page(server), method: "DELETE")
+            #expect(method.status == 405)
+        }
+    }
+
+    @Test(
+        "A token that is unknown or has expired is answered so that clients offer to sign in again"
+    )
+    func expired() async throws {
+        try await Self.run { server in
+            for token in ["158__54__AAAA", "x", server.webToken + "A"] {
+                let answer = try await server.send(
+                    server.endpoint("zones/list", webToken: token),
+                    headers: [("Origin", "https://app.example.com")],
+                    Data("{}".utf8)
+                )
+                #expect(
+                    (answer.status, answer.body.serverErrorCode) == (421, "AUTHENTICATION_REQUIRED")
+                )
+                let page = try #require(answer.body.redirectURL.text)
+                #expect(page.hasPrefix("https://cloud.example.com/sign-in?ckAPIToken="))
+                #expect(page.hasSuffix("&origin=https%3A%2F%2Fapp.example.com"))
+            }
+        }
+    }
+}
