@@ -123,7 +123,10 @@ public final class CloudServer: Service {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await self.application().run() }
-                group.addTask { await self.cleanNowAndThen() }
+                group.addTask {
+                    await self.updateIndexes()
+                    await self.cleanNowAndThen()
+                }
                 group.addTask { await self.watchStorage() }
                 try await group.next()
                 group.cancelAll()
@@ -132,6 +135,15 @@ public final class CloudServer: Service {
         } catch {
             bound.fail(error)
             throw error
+        }
+    }
+
+    /// Brings the indexes of a file of an older version up to date, beside requests.
+    private func updateIndexes() async {
+        do {
+            try await service.updateIndexes()
+        } catch {
+            logger.error("Updating the indexes failed", metadata: ["error": "\(error)"])
         }
     }
 

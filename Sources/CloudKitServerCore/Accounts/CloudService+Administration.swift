@@ -182,6 +182,7 @@ extension CloudService {
         for kind in ServiceEnvironment.allCases
         where try writer.environment(container: container, kind) == nil {
             let environment = try writer.addEnvironment(container: container, kind)
+            try IndexForm(environment: environment.id).setCurrent(writer)
             try addDatabase(environment, owner: nil, incarnation: incarnation, writer)
         }
     }

@@ -19,6 +19,9 @@ extension CloudService {
                 for environment in environments { try writer.removeSchema(of: environment.id) }
             }
             try Self.begin(incarnation, environments, writer)
+            for environment in environments {
+                try IndexForm(environment: environment.id).setCurrent(writer)
+            }
         }
     }
 
@@ -73,6 +76,8 @@ extension CloudService {
             try writer.restoreSnapshot(container, name)
             try Self.begin(incarnation, environments, writer)
         }
+        // A snapshot of an older version has index keys of another form.
+        try await updateIndexes()
     }
 
     /// The snapshots of a container, by name.
@@ -142,7 +147,7 @@ extension CloudService {
     private static func collections(_ environment: StoredEnvironment) -> [String] {
         ["subscription", "subscribedType", "shareLink", "shareMembership", "shareMember"].map {
             "\($0)/\(environment.id.rawValue)"
-        }
+        } + [IndexForm(environment: environment.id).collection]
     }
 
     /// The collections of what is under way, which is no part of a snapshot.

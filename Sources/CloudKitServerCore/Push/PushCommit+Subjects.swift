@@ -58,10 +58,13 @@ extension PushCommit {
             $0.record.type == query.recordType && events.contains($0.kind.event)
         }
         guard !changes.isEmpty else { return [] }
+        let home = zone.home(for: watcher.user.recordName)
         var conditions: [QueryCondition] = []
         do {
             for filter in query.filterBy {
-                conditions.append(try QueryCondition(filter, in: type, query.recordType))
+                conditions.append(
+                    try QueryCondition(filter, in: type, query.recordType).resolved(in: home)
+                )
             }
         } catch {
             // The schema has changed since the subscription was made: nothing can match.
@@ -70,11 +73,11 @@ extension PushCommit {
         var subjects: [(PushPayload.Subject, String)] = []
         for change in changes {
             let fields = try RecordFields(stored: change.record.fields)
-            var isMatch = Self.satisfies(conditions, change.record, fields)
+            var isMatch = Self.satisfies(conditions, change.record, fields, home)
             // A record that was changed so that it does not match any more is news too.
             if !isMatch, let before = change.before {
                 let former = try RecordFields(stored: before.fields)
-                isMatch = Self.satisfies(conditions, before, former)
+                isMatch = Self.satisfies(conditions, before, former, home)
             }
             if isMatch {
                 subjects.append(
@@ -88,8 +91,9 @@ extension PushCommit {
     private static func satisfies(
         _ conditions: [QueryCondition],
         _ record: StoredRecord,
-        _ fields: RecordFields
+        _ fields: RecordFields,
+        _ home: ReferenceHome
     ) -> Bool {
-        conditions.allSatisfy { $0.matches($0.field.value(in: record, fields)) }
+        conditions.allSatisfy { $0.matches($0.field.value(in: record, fields, home)) }
     }
 }

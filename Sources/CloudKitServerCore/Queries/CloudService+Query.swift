@@ -59,9 +59,15 @@ extension CloudService {
         let start = try request.continuationMarker.map {
             try QueryCursor($0, with: links.seal, identity)
         }
+        let isIndexed = try IndexForm(environment: call.environment.id).isCurrent(reader)
         let plan =
-            try start.map { QueryPlan(query, choice: $0.driver) }
-            ?? QueryPlan.best(for: query, in: zones, reader)
+            if let start {
+                QueryPlan(query, choice: start.driver)
+            } else if isIndexed {
+                try QueryPlan.best(for: query, in: zones, reader)
+            } else {
+                QueryPlan(query, choice: QueryPlan.allChoice)
+            }
         var run = QueryRun(
             query: query,
             plan: plan,

@@ -18,7 +18,7 @@ struct CompiledQuery {
 
     let typeName: String
     let type: RecordTypeSchema
-    let conditions: [QueryCondition]
+    private(set) var conditions: [QueryCondition]
     let sorts: [Sort]
 
     /// Checks a query.
@@ -48,6 +48,13 @@ struct CompiledQuery {
         if conditions.isEmpty, sorts.isEmpty { try Self.checkListing(type) }
         self.conditions = conditions
         self.sorts = sorts
+    }
+
+    /// The query as it is asked of the records of one zone.
+    func resolved(in home: ReferenceHome) -> Self {
+        var resolved = self
+        resolved.conditions = conditions.map { $0.resolved(in: home) }
+        return resolved
     }
 
     private static func sort(

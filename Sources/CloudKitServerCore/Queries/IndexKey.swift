@@ -21,17 +21,37 @@ enum IndexKey {
     static let end = Data([2])
 
     /// The key of one value, list elements one by one; nil for what has no order.
+    ///
+    /// References are expected in the form in which they are compared: see `ReferenceHome`.
     static func of(_ value: WireValue) -> Data? {
         switch value {
         case .string(let text): bytes(text.utf8)
         case .int64(let number), .timestamp(let number): self.number(UInt64(bitPattern: number))
         case .double(let number): double(number)
         case .bytes(let data): bytes(data)
-        case .reference(let reference): bytes(reference.recordName.utf8)
+        case .reference(let reference): bytes(reference.keyBytes)
         case .location(let location): double(location.latitude)
         case .asset, .list: nil
         }
     }
+
+    /// The key of one value with all of its bytes, which sorts among the shortened keys where it
+    /// belongs.
+    static func whole(_ value: WireValue) -> Data? {
+        switch value {
+        case .string(let text) where text.utf8.count > byteLimit: Data([1]) + Data(text.utf8)
+        case .bytes(let data) where data.count > byteLimit: Data([1]) + data
+        case .reference(let reference) where reference.keyBytes.count > byteLimit:
+            Data([1]) + Data(reference.keyBytes)
+        default: of(value)
+        }
+    }
+
+    /// Whether a key in the index may be short of its value.
+    static func isShortened(_ key: Data) -> Bool { key.count > byteLimit }
+
+    /// A key as the index holds it.
+    static func shortened(_ key: Data) -> Data { key.prefix(1 + byteLimit) }
 
     /// The key of text.
     static func text(_ text: String) -> Data { bytes(text.utf8) }
@@ -76,5 +96,19 @@ enum IndexKey {
         let pattern = (number == 0 ? 0 : number).bitPattern
         let ordered = (pattern >> 63 == 0 ? pattern | 1 << 63 : ~pattern).bigEndian
         return eight(ordered)
+    }
+}
+
+extension WireReference {
+    /// What a reference is sorted by: the name, then the zone and its owner where they are others
+    /// than the record's own.
+    fileprivate var keyBytes: [UInt8] {
+        var bytes = Array(recordName.utf8)
+        guard let zoneID else { return bytes }
+        bytes.append(0)
+        bytes += zoneID.zoneName.utf8
+        guard let owner = zoneID.ownerRecordName else { return bytes }
+        bytes.append(0)
+        return bytes + owner.utf8
     }
 }

@@ -17,7 +17,11 @@ struct IndexKeys {
     }
 
     /// All entries of a record, each once.
-    func entries(of record: StoredRecord, _ fields: RecordFields) -> [IndexEntry] {
+    func entries(
+        of record: StoredRecord,
+        _ fields: RecordFields,
+        _ home: ReferenceHome
+    ) -> [IndexEntry] {
         let name = IndexKey.text(record.name)
         // Shares belong to no type of the schema.
         guard type.number != 0 else { return [] }
@@ -25,7 +29,7 @@ struct IndexKeys {
         entries.reserveCapacity(2 * indexed.count)
         entries.append(IndexEntry(index: type.nameIndex, key: name, record: record.id))
         for (name, field) in indexed {
-            let value = value(name, of: record, fields)
+            let value = value(name, of: record, fields).map(home.normalized)
             if !field.indexes.isDisjoint(with: .values) {
                 for key in Self.keys(of: value, field.type) {
                     entries.append(IndexEntry(index: field.valueIndex, key: key, record: record.id))

@@ -21,17 +21,18 @@ extension QueryCondition {
                 for: "filter"
             )
         comparator = filter.comparator
-        try Self.checkIndex(field, comparator)
+        if !filter.asksForNothing { try Self.checkIndex(field, comparator) }
         try Self.checkField(field, comparator)
         operands = try Self.operands(of: filter, field)
         if comparator.isOnWords {
-            words = operands.reduce(into: []) { $0.formUnion(Words.of($1)) }
-            guard !words.isEmpty else {
+            let found = Words.found(in: .list(operands, of: .string))
+            guard !found.isEmpty else {
                 throw RequestError(
                     .badRequest,
                     reason: "The filter on '\(field.name)' has no word in its value"
                 )
             }
+            words = found.counting
         } else {
             words = []
         }
@@ -146,6 +147,8 @@ extension QueryCondition {
         let expected = field.schema.type.scalar
         switch (value, expected) {
         case (.int64(let integer), .double): return .double(Double(integer))
+        case (.double(let double), .int64):
+            if let integer = Int64(exactly: double) { return .int64(integer) }
         case (.string(let name), .reference): return .reference(WireReference(recordName: name))
         case (.int64(let integer), .timestamp) where field.system != nil:
             return .timestamp(integer)
@@ -170,6 +173,18 @@ extension Array {
         var values: [Value] = []
         for element in self { values.append(try transform(element)) }
         return values
+    }
+}
+
+extension WireFilter {
+    /// Whether the filter asks for a record that is none at all, as clients write what nothing can
+    /// satisfy; it needs no index.
+    fileprivate var asksForNothing: Bool {
+        guard comparator == .in, let name = systemFieldName ?? fieldName,
+            SystemField(name: name) == .recordName,
+            case .list([], _)? = fieldValue?.value
+        else { return false }
+        return true
     }
 }
 

@@ -14,14 +14,32 @@ struct QueryCondition {
     let field: QueryField
     let comparator: WireComparator
     /// The operand; for the comparators that take several values, all of them.
-    let operands: [WireValue]
-    /// The words of the operand, for the comparators on words.
+    var operands: [WireValue]
+    /// The words of the operand that count, for the comparators on words.
     let words: Set<String>
     /// Metres, for `NEAR`.
     let distance: Double
 
+    /// The condition as it is asked of the records of one zone: references in the form in which they
+    /// are compared there.
+    func resolved(in home: ReferenceHome) -> Self {
+        guard field.schema.type.scalar == .reference else { return self }
+        var resolved = self
+        resolved.operands = operands.map { operand in
+            guard field.namesUsers, case .reference(let user) = operand else {
+                return home.normalized(operand)
+            }
+            return .reference(WireReference(recordName: user.recordName))
+        }
+        return resolved
+    }
+
+    /// Whether the condition is a search whose words all stand in most texts, which are ignored.
+    private var isIgnored: Bool { comparator.isOnWords && words.isEmpty }
+
     /// Whether a record's value satisfies the condition.
     func matches(_ value: WireValue?) -> Bool {
+        if isIgnored { return true }
         if let positive = comparator.negated {
             return !Self.matches(positive, value, operands, words, distance)
         }
@@ -87,11 +105,12 @@ extension WireValue {
         if case .list(let values, _) = self { values } else { [] }
     }
 
-    /// Whether two values are the same to a query: references by their target's name.
+    /// Whether two values are the same to a query: text by its bytes, locations by their
+    /// coordinates, references by their target.
     fileprivate func isSame(as other: WireValue) -> Bool {
         switch (self, other) {
         case (.reference(let first), .reference(let second)):
-            first.recordName == second.recordName
+            first.recordName == second.recordName && first.zoneID == second.zoneID
         case (.location(let first), .location(let second)):
             first.latitude == second.latitude && first.longitude == second.longitude
         case (.string(let first), .string(let second)): first.utf8.elementsEqual(second.utf8)

@@ -86,9 +86,13 @@ extension QueryCursor.Identity {
     init(of query: WireQuery, in zones: [ZoneView]) {
         var lives = TokenWriter()
         for zone in zones { lives.append(zone.zone.incarnation &+ zone.database.incarnation) }
+        // Places were written in another form before.
+        lives.append(Self.form)
         life = Array(SHA256.hash(data: lives.bytes).prefix(8))
         fingerprint = Self.fingerprint(query, zones)
     }
+
+    private static let form: Int64 = 2
 
     private static func fingerprint(_ query: WireQuery, _ zones: [ZoneView]) -> [UInt8] {
         var writer = JSONWriter()

@@ -40,7 +40,7 @@ struct QueryDriver {
     /// All records in the order of a field.
     static func order(_ field: QueryField) -> Self {
         Self(
-            index: field.schema.valueIndex,
+            index: field.valueIndex,
             ranges: [Range(lower: Data(), upper: nil)],
             field: field
         )
@@ -55,7 +55,7 @@ struct QueryDriver {
         self.field = field
         self.ranges = Self.disjoint(ranges)
         isOnWords = condition.comparator.isOnWords
-        index = isOnWords ? field.schema.wordIndex : field.schema.valueIndex
+        index = isOnWords ? field.schema.wordIndex : field.valueIndex
         repeats = isOnWords || field.schema.type.isList
         isExact =
             (condition.comparator == .equals || condition.comparator == .in)
@@ -90,6 +90,11 @@ struct QueryDriver {
         }
     }
 
+    /// Whether all entries of the walk have one key, so that a record in it keeps its place.
+    var hasOneKey: Bool {
+        ranges.count == 1 && ranges[0].upper == IndexKey.successor(of: ranges[0].lower)
+    }
+
     private static func only(_ key: Data) -> Range {
         Range(lower: key, upper: IndexKey.successor(of: key))
     }
@@ -100,7 +105,7 @@ struct QueryDriver {
             return Range(lower: Data(), upper: nil)
         }
         // Half a per cent more than the sphere needs, against rounding.
-        let reach = condition.distance / WireValue.earthRadius * 180 / .pi * 1.005
+        let reach = condition.distance / WireLocation.earthRadius * 180 / .pi * 1.005
         let lower = IndexKey.of(.double(centre.latitude - reach)) ?? IndexKey.first
         let upper = IndexKey.of(.double(centre.latitude + reach)).map(IndexKey.successor(of:))
         return Range(lower: lower, upper: upper)
@@ -121,9 +126,13 @@ struct QueryDriver {
     }
 
     /// The keys of a record in the index.
-    func keys(of record: StoredRecord, _ fields: RecordFields) -> [Data] {
+    func keys(
+        of record: StoredRecord,
+        _ fields: RecordFields,
+        _ home: ReferenceHome
+    ) -> [Data] {
         guard let field else { return [IndexKey.text(record.name)] }
-        let value = field.value(in: record, fields)
+        let value = field.value(in: record, fields, home)
         if isOnWords { return value.map { Words.of($0).map(IndexKey.text) } ?? [] }
         return IndexKeys.keys(of: value, field.schema.type)
     }

@@ -65,15 +65,30 @@ struct QueryField: Hashable {
         self.schema = schema
     }
 
-    /// The field's value in a record.
-    func value(in record: StoredRecord, _ fields: RecordFields) -> WireValue? {
+    /// The field's value in a record, references in the form in which they are compared.
+    func value(
+        in record: StoredRecord,
+        _ fields: RecordFields,
+        _ home: ReferenceHome
+    ) -> WireValue? {
         if !searched.isEmpty {
             .list(searched.compactMap { fields.fields[$0]?.value }, of: .string)
         } else if let system {
             record.value(of: system)
         } else {
-            fields.fields[name]?.value
+            (fields.fields[name]?.value).map(home.normalized)
         }
+    }
+
+    /// The number of the index on values; the records' names have the one of all records.
+    var valueIndex: Int64 {
+        system == .recordName
+            ? RecordTypeSchema(number: schema.number).nameIndex : schema.valueIndex
+    }
+
+    /// Whether the field names users, who lie in no zone of the database.
+    var namesUsers: Bool {
+        system == .createdUserRecordName || system == .modifiedUserRecordName
     }
 
     /// The error for a field that lacks an index, with the line of schema that would help.

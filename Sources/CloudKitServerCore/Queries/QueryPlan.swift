@@ -4,13 +4,14 @@ import CloudKitWire
 struct QueryPlan {
     /// Which index is walked, as the cursor writes it.
     let choice: Int
+    private let query: CompiledQuery
     let driver: QueryDriver
     /// The conditions that the index does not settle.
     let checks: [QueryCondition]
     /// Whether the walk yields results in their final order, except among equal first sort keys.
-    let isOrdered: Bool
+    private(set) var isOrdered: Bool
     /// Whether the walk yields results exactly in their final order.
-    let isExactlyOrdered: Bool
+    private(set) var isExactlyOrdered: Bool
     /// Whether the walk goes from the last key to the first.
     let isDescending: Bool
 
@@ -19,6 +20,10 @@ struct QueryPlan {
 
     /// Entries up to which an index is counted to find the best one.
     private static let countLimit = 1000
+
+    /// Entries up to which the parts of an index are walked anew for each page of a query without an
+    /// order. Beyond that the index of all records is walked, once for all pages.
+    private static let unorderedLimit = 20_000
 
     /// Chooses the index that is likely to touch the fewest records.
     static func best(
@@ -29,7 +34,10 @@ struct QueryPlan {
         var best: (choice: Int, count: Int)?
         for (choice, condition) in query.conditions.enumerated() {
             guard let driver = QueryDriver(condition) else { continue }
-            let count = try count(driver, in: zones, reader)
+            let isWalkedAnew = query.sorts.isEmpty && !driver.hasOneKey
+            let limit = isWalkedAnew ? unorderedLimit : countLimit
+            let count = try count(condition, in: zones, reader, limit: limit)
+            if isWalkedAnew, count >= limit { continue }
             if count < best?.count ?? .max { best = (choice, count) }
         }
         if query.orderDriver != nil, best?.count ?? .max >= countLimit {
@@ -38,8 +46,18 @@ struct QueryPlan {
         return QueryPlan(query, choice: best?.choice ?? allChoice)
     }
 
+    /// The plan as it is carried out in one zone.
+    func resolved(in home: ReferenceHome) -> QueryPlan {
+        var plan = QueryPlan(query.resolved(in: home), choice: choice)
+        // All zones are walked alike, also where two references are one in some of them.
+        plan.isOrdered = isOrdered
+        plan.isExactlyOrdered = isExactlyOrdered
+        return plan
+    }
+
     /// The plan of a choice, made now or kept in a cursor.
     init(_ query: CompiledQuery, choice: Int) {
+        self.query = query
         var checks = query.conditions
         var driver: QueryDriver?
         if query.conditions.indices.contains(choice) {
@@ -53,31 +71,34 @@ struct QueryPlan {
         self.driver = chosen
         self.checks = checks
         let sort = query.sorts.first
+        // Without an order, records come in one that no change to them alters.
         let isBySort =
             sort.map {
                 $0.centre == nil && $0.field == chosen.field && !chosen.isOnWords
                     && !chosen.repeats
-            } ?? true
+            } ?? (chosen.field == nil || chosen.hasOneKey)
         isOrdered = isBySort
         isExactlyOrdered = isBySort && query.sorts.count <= 1
         isDescending = isBySort && sort?.isDescending == true
     }
 
     private static func count(
-        _ driver: QueryDriver,
+        _ condition: QueryCondition,
         in zones: [ZoneView],
-        _ reader: any StorageReader
+        _ reader: any StorageReader,
+        limit: Int
     ) throws -> Int {
         var count = 0
         for zone in zones {
-            for range in driver.ranges where count < countLimit {
+            guard let driver = QueryDriver(condition.resolved(in: zone.home())) else { continue }
+            for range in driver.ranges where count < limit {
                 count += try reader.entryCount(
                     IndexScan(
                         zone: zone.zone.id,
                         index: driver.index,
                         lowerBound: range.lower,
                         upperBound: range.upper,
-                        limit: countLimit - count
+                        limit: limit - count
                     )
                 )
             }

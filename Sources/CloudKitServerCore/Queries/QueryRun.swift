@@ -16,7 +16,8 @@ struct QueryRun {
     }
 
     let query: CompiledQuery
-    let plan: QueryPlan
+    /// The plan; of the zone that is walked, while one is.
+    private(set) var plan: QueryPlan
     let reader: any StorageReader
     /// What the caller sees of each zone.
     let sights: [RowID<StoredZone>: RecordSight]
@@ -27,6 +28,9 @@ struct QueryRun {
     /// Where the walk was broken off; nil when it went as far as it needed to.
     private(set) var brokenOff: QueryCursor?
     private var visited = 0
+    /// Who asks, as references name users.
+    private let caller: String?
+    private var home = ReferenceHome(zoneName: "", owner: "")
 
     /// Index entries that one page looks at; a walk in order is broken off there and goes on with
     /// the next page.
@@ -44,13 +48,20 @@ struct QueryRun {
         self.plan = plan
         self.reader = reader
         self.sights = sights
+        caller = sights.values.first?.permissions.caller.user?.recordName
         self.limit = limit
         self.start = start
     }
 
     /// Walks through the zones.
     mutating func run(in zones: [ZoneView]) throws {
-        for zone in zones { try walk(zone) }
+        let general = plan
+        for zone in zones {
+            home = zone.home(for: caller)
+            plan = general.resolved(in: home)
+            try walk(zone)
+        }
+        plan = general
     }
 
     /// The results of the page and where the next page starts; nil when this is the last.
@@ -94,8 +105,9 @@ struct QueryRun {
 
     /// Starts a scan where the previous page ended, in so far as the walk is in order.
     private func skipToStart(_ scan: inout IndexScan) {
-        guard plan.isOrdered, let start, let key = start.keys.first else { return }
-        if plan.isExactlyOrdered {
+        guard plan.isOrdered, let start, let whole = start.keys.first else { return }
+        let key = IndexKey.shortened(whole)
+        if plan.isExactlyOrdered, !IndexKey.isShortened(key) {
             scan.after = IndexEntry(
                 index: scan.index,
                 key: key,
@@ -114,16 +126,20 @@ struct QueryRun {
     /// Looks at an entry; answers whether the walk through the zone goes on.
     private mutating func visit(_ entry: IndexEntry, in zone: ZoneView) throws -> Bool {
         if plan.isOrdered, results.count > limit, let last = results.last {
-            let beyond = compare(entry.key, last.keys[0], isDescending: plan.isDescending)
+            let lastKey = IndexKey.shortened(last.keys[0])
+            let beyond = compare(entry.key, lastKey, isDescending: plan.isDescending)
             if beyond == .orderedDescending { return false }
-            if plan.isExactlyOrdered, beyond == .orderedSame,
+            if plan.isExactlyOrdered, beyond == .orderedSame, !IndexKey.isShortened(entry.key),
                 !comesFirst(entry.record, last.record.id)
             {
                 return false
             }
         }
+        if isOutsidePage(entry.record) { return true }
         visited += 1
-        if plan.isExactlyOrdered, visited > Self.visitLimit, results.count <= limit {
+        if plan.isExactlyOrdered, visited > Self.visitLimit, results.count <= limit,
+            !IndexKey.isShortened(entry.key)
+        {
             breakOff(at: entry)
             return false
         }
@@ -132,6 +148,13 @@ struct QueryRun {
         else { return true }
         insert(result)
         return true
+    }
+
+    /// Whether a record cannot be of this page, where records come by their numbers.
+    private func isOutsidePage(_ record: RowID<StoredRecord>) -> Bool {
+        guard !plan.isOrdered, query.sorts.isEmpty else { return false }
+        if let start, record.rawValue <= start.record { return true }
+        return results.count > limit && results.last.map { record >= $0.record.id } ?? false
     }
 
     /// Ends the page here; of several zones, the walk that got least far counts.
@@ -157,20 +180,21 @@ struct QueryRun {
         _ zone: ZoneView
     ) throws -> Result? {
         guard try sights[zone.zone.id]?.shows(record, reader) == true else { return nil }
-        let needsFields = !plan.checks.isEmpty || plan.driver.repeats || !plan.isExactlyOrdered
+        let isKey = plan.isExactlyOrdered && !IndexKey.isShortened(entry.key)
+        let needsFields = !plan.checks.isEmpty || plan.driver.repeats || !isKey
         let fields = needsFields ? try RecordFields(stored: record.fields) : RecordFields()
-        for check in plan.checks where !check.matches(check.field.value(in: record, fields)) {
-            return nil
+        for check in plan.checks {
+            guard check.matches(check.field.value(in: record, fields, home)) else { return nil }
         }
         if plan.driver.repeats {
-            let keys = plan.driver.keys(of: record, fields)
+            let keys = plan.driver.keys(of: record, fields, home)
             guard plan.driver.isFirst(entry.key, keys, isDescending: plan.isDescending) else {
                 return nil
             }
         }
         let keys =
-            plan.isExactlyOrdered
-            ? [entry.key] : query.sorts.map { Self.key($0, record, fields) }
+            isKey || plan.isExactlyOrdered && query.sorts.isEmpty
+            ? [entry.key] : query.sorts.map { key($0, record, fields) }
         if let start, !precedes(start.keys, start.record, keys, record.id.rawValue) { return nil }
         if let brokenOff,
             !precedes(keys, record.id.rawValue, brokenOff.keys, brokenOff.record)
@@ -180,13 +204,16 @@ struct QueryRun {
         return Result(keys: keys, record: record, zone: zone)
     }
 
-    private static func key(
+    private func key(
         _ sort: CompiledQuery.Sort,
         _ record: StoredRecord,
         _ fields: RecordFields
     ) -> Data {
-        guard let value = sort.field.value(in: record, fields) else { return IndexKey.missing }
-        guard let centre = sort.centre else { return IndexKey.of(value) ?? IndexKey.missing }
+        guard let value = sort.field.value(in: record, fields, home) else {
+            return IndexKey.missing
+        }
+        // Keys in the index are shortened; the values decide.
+        guard let centre = sort.centre else { return IndexKey.whole(value) ?? IndexKey.missing }
         return IndexKey.of(.double(value.distance(to: centre))) ?? IndexKey.missing
     }
 

@@ -141,7 +141,7 @@ extension RecordCommit {
     private mutating func bury(_ record: StoredRecord) throws {
         let fields = try RecordFields(stored: record.fields)
         let type = rules.schema.types[record.type] ?? RecordTypeSchema(number: 0)
-        for entry in IndexKeys(type).entries(of: record, fields) {
+        for entry in IndexKeys(type).entries(of: record, fields, zone.home()) {
             try writer.removeEntry(entry, in: record.zone)
         }
         try writer.removeReferences(from: record.id)

@@ -136,9 +136,9 @@ extension RecordCommit {
             try writer.updateRecord(row)
         }
         let keys = indexKeys(of: row.type)
-        let new = keys.entries(of: row, fields)
+        let new = keys.entries(of: row, fields, zone.home())
         if let existing, let before {
-            let old = keys.entries(of: existing, before)
+            let old = keys.entries(of: existing, before, zone.home())
             try replace(old, with: new)
             try writer.removeReferences(from: row.id)
         } else {

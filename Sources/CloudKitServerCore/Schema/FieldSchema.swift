@@ -33,10 +33,21 @@ struct FieldSchema: Hashable, Sendable {
         self.number = number
     }
 
+    // Numbers below 0 are of indexes whose keys once had another form, under the same numbers above
+    // 0: see IndexForm.
+
     /// The number of the index on values.
-    var valueIndex: Int64 { number * 2 }
+    var valueIndex: Int64 { type.scalar == .reference ? -oldValueIndex : oldValueIndex }
     /// The number of the index on words.
-    var wordIndex: Int64 { number * 2 + 1 }
+    var wordIndex: Int64 { -oldWordIndex }
+
+    /// The number that the index on values had at first.
+    var oldValueIndex: Int64 { number * 2 }
+    /// The number that the index on words had at first.
+    var oldWordIndex: Int64 { number * 2 + 1 }
+
+    /// All indexes that may hold entries of the field, those of older files among them.
+    var everyIndex: Set<Int64> { [valueIndex, wordIndex, oldValueIndex, oldWordIndex] }
 
     /// Every index that makes sense for a type, as a field made just in time gets.
     static func everyIndex(for type: FieldType) -> Indexes {

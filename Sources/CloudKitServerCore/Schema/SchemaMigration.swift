@@ -100,8 +100,7 @@ struct SchemaMigration {
 
     private func removeEntries(of field: FieldSchema, _ name: String) throws {
         guard name != SystemField.recordName.schemaName else { return }
-        try writer.removeEntries(index: field.valueIndex, environment.id)
-        try writer.removeEntries(index: field.wordIndex, environment.id)
+        for index in field.everyIndex { try writer.removeEntries(index: index, environment.id) }
     }
 
     /// Enters every record of a type into indexes that are new or differ.
@@ -113,10 +112,12 @@ struct SchemaMigration {
         var partial = type
         partial.fields = Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.field) })
         let keys = IndexKeys(partial)
+        var homes = ReferenceHomes()
         for record in try records(of: type, limit: .max) {
             guard let row = try writer.record(record), !row.isDeleted else { continue }
             let fields = try RecordFields(stored: row.fields)
-            for entry in keys.entries(of: row, fields) where entry.index != type.nameIndex {
+            let home = try homes.home(of: row.zone, writer)
+            for entry in keys.entries(of: row, fields, home) where entry.index != type.nameIndex {
                 try writer.addEntry(entry, in: row.zone)
             }
         }

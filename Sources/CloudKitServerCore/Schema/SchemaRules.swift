@@ -100,7 +100,9 @@ struct SchemaRules: Sendable {
             indexes: isEncrypted ? [] : FieldSchema.everyIndex(for: fieldType),
             number: number
         )
-        if !fieldType.isList { newIndexes.append(NewIndex(index: number * 2, type: type)) }
+        if !fieldType.isList, let index = schema.types[type]?.fields[key]?.valueIndex {
+            newIndexes.append(NewIndex(index: index, type: type))
+        }
     }
 
     private func checkEncryption(

@@ -15,6 +15,7 @@ extension CloudService {
     @concurrent
     public func clean() async throws {
         let now = clock.milliseconds
+        try await updateIndexes()
         try await storage.write { try $0.removeCredentials(expiredBefore: now) }
         try await removeTombstones(olderThan: now - configuration.tombstoneSeconds * 1000)
         try await cleanJobs(now)
