@@ -14,10 +14,30 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
         #if canImport(ObjectiveC)
         super.init(key: key, ascending: true, selector: nil)
         #else
-        super.init(keyPath: \NSObject.self, ascending: true) { left, right in
+        super.init(keyPath: SortProbe.keyPath, ascending: true) { left, right in
             SortProbe.compare(left, right, key: key, from: relativeLocation)
         }
         #endif
+    }
+
+    init(key: String, relativeLocation: CLLocation, ascending: Bool) {
+        centre = relativeLocation
+        #if canImport(ObjectiveC)
+        super.init(key: key, ascending: ascending, selector: nil)
+        #else
+        super.init(keyPath: SortProbe.keyPath, ascending: ascending) { left, right in
+            SortProbe.compare(left, right, key: key, from: relativeLocation)
+        }
+        #endif
+    }
+
+    /// The order with the farthest first.
+    open override var reversedSortDescriptor: Any {
+        CKLocationSortDescriptor(
+            key: key ?? "",
+            relativeLocation: centre,
+            ascending: !ascending
+        )
     }
 
     /// The order itself, which cannot change.
@@ -48,6 +68,7 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
     open func encode(with coder: NSCoder) {
         coder.encode(key as NSString?, forKey: "key")
         coder.encode(centre, forKey: "relativeLocation")
+        if !ascending { coder.encode(true, forKey: "swift-cloudkit.descending") }
     }
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
@@ -57,7 +78,11 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
         guard let key = aDecoder.string(forKey: "key"),
             let location = aDecoder.object(CLLocation.self, forKey: "relativeLocation")
         else { return nil }
-        self.init(key: key, relativeLocation: location)
+        self.init(
+            key: key,
+            relativeLocation: location,
+            ascending: !aDecoder.truth(forKey: "swift-cloudkit.descending")
+        )
     }
     #endif
 }

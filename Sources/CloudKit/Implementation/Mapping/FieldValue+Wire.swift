@@ -8,11 +8,11 @@ struct UnsendableValue: Error {
 }
 
 extension FieldValue {
-    /// The wire's form of a value in a record of the zone `home`, which references need not name;
-    /// `upload` gives the receipt of an asset's upload.
+    /// The wire's form of a value in a record of the zone `home`, which references need not name
+    /// unless it is nil; `upload` gives the receipt of an asset's upload.
     func wire(
         owners: OwnerMapping,
-        home: CKRecordZone.ID,
+        home: CKRecordZone.ID?,
         upload: (CKAsset) throws(UnsendableValue) -> WireAsset
     ) throws(UnsendableValue) -> WireValue {
         switch self {
@@ -34,7 +34,7 @@ extension FieldValue {
     private static func list(
         _ values: [FieldValue],
         owners: OwnerMapping,
-        home: CKRecordZone.ID,
+        home: CKRecordZone.ID?,
         upload: (CKAsset) throws(UnsendableValue) -> WireAsset
     ) throws(UnsendableValue) -> WireValue {
         var elements: [WireValue] = []
@@ -87,10 +87,10 @@ extension Date {
 }
 
 extension CKRecord.Reference {
-    func wire(owners: OwnerMapping, home: CKRecordZone.ID) -> WireReference {
+    func wire(owners: OwnerMapping, home: CKRecordZone.ID?) -> WireReference {
         WireReference(
             recordName: owners.wire(recordName: recordID.recordName),
-            zoneID: recordID.zoneID.isEqual(home) ? nil : owners.wire(recordID.zoneID),
+            zoneID: home.map(recordID.zoneID.isEqual) ?? false ? nil : owners.wire(recordID.zoneID),
             action: action == .deleteSelf ? .deleteSelf : WireReference.Action.none
         )
     }

@@ -61,6 +61,7 @@ struct RecordMapping: Sendable {
         system.modifier = owners.userRecordID(wire.modified?.userRecordName)
         system.parent = wire.parent?.native(owners: owners, home: zoneID)
         system.share = wire.share?.native(owners: owners, home: zoneID)
+        system.reader = owners.caller
     }
 
     // MARK: To the wire

@@ -18,12 +18,14 @@ struct SubscriptionMapping: Sendable {
         case let subscription as CKQuerySubscription:
             wire.subscriptionType = .query
             let zoneID = subscription.zoneID
-            wire.query =
-                try TranslatedQuery(
-                    subscription.query,
-                    owners: owners,
-                    home: zoneID ?? .default
-                ).wire
+            let query = try TranslatedQuery(
+                subscription.query,
+                owners: owners,
+                home: zoneID ?? (owners.scope == .public ? .default : nil)
+            )
+            wire.query = query.wire
+            // Without a filter it would match everything.
+            if query.matchesNothing { wire.query?.filterBy = [.nothing] }
             wire.zoneID = zoneID.map(owners.wire)
             wire.firesOn = subscription.querySubscriptionOptions.events
             let once = subscription.querySubscriptionOptions.contains(.firesOnce)
@@ -92,7 +94,11 @@ struct SubscriptionMapping: Sendable {
         if wire.firesOnce ?? false { options.insert(.firesOnce) }
         let subscription = CKQuerySubscription(
             recordType: query.recordType,
-            predicate: NSPredicate(query.filterBy, owners: owners),
+            predicate: NSPredicate(
+                query.filterBy,
+                owners: owners,
+                home: wire.zoneID.map(owners.native) ?? (owners.scope == .public ? .default : nil)
+            ),
             subscriptionID: name,
             options: options
         )

@@ -34,7 +34,7 @@ extension DatabaseRequests {
         let translated = try TranslatedQuery(
             query,
             owners: context.owners,
-            home: zoneID ?? .default
+            home: zoneID ?? (scope == .private ? nil : .default)
         )
         guard !translated.matchesNothing else { return QueryPage() }
         return try await page(

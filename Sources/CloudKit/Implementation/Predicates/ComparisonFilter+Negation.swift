@@ -6,6 +6,7 @@ extension ComparisonFilter {
     /// - Throws: `PredicateError` for what CloudKit cannot negate: `BETWEEN`, distances and searches
     ///   for words.
     mutating func negate() throws(PredicateError) {
+        if case .function = comparison.left { throw unnegatable }
         guard !matchesNothing else {
             everything()
             return

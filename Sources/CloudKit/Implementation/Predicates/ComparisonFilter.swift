@@ -10,11 +10,11 @@ struct ComparisonFilter {
     private(set) var filters: [WireFilter] = []
     private(set) var matchesNothing = false
 
-    private let comparison: PredicateComparison
+    let comparison: PredicateComparison
     private let owners: OwnerMapping
-    private let home: CKRecordZone.ID
+    private let home: CKRecordZone.ID?
 
-    init(_ comparison: PredicateComparison, owners: OwnerMapping, home: CKRecordZone.ID) {
+    init(_ comparison: PredicateComparison, owners: OwnerMapping, home: CKRecordZone.ID?) {
         self.comparison = comparison
         self.owners = owners
         self.home = home
@@ -165,6 +165,14 @@ struct ComparisonFilter {
         default: throw refusal("A distance is a number of metres", at: radius.position)
         }
         try check(key, position)
+        guard metres.isFinite else {
+            throw refusal("A distance is a finite number of metres", at: radius.position)
+        }
+        // Nothing is nearer than the place itself.
+        if metres < 0 || metres == 0 && comparison.operator == .lessThan {
+            matchesNothing = true
+            return
+        }
         filters.append(WireFilter(key, .near, .location(centre), distance: metres))
     }
 
@@ -220,7 +228,7 @@ struct ComparisonFilter {
         _ value: WireValue
     ) throws(PredicateError) {
         if let field = SystemField(key: key) {
-            filters.append(WireFilter(field, comparator, field.expects(value)))
+            filters.append(WireFilter(field, comparator, field.expects(value, owners)))
         } else {
             try check(key, position)
             filters.append(WireFilter(key, comparator, value))
@@ -311,14 +319,18 @@ extension PredicateComparison.Operator {
 
 extension SystemField {
     /// A record's name may be searched for as a text; the service expects a reference.
-    fileprivate func expects(_ value: WireValue) -> WireValue {
+    fileprivate func expects(_ value: WireValue, _ owners: OwnerMapping) -> WireValue {
         switch value {
         case .string(let name) where type == .reference:
             .reference(
-                WireReference(recordName: name, zoneID: nil, action: WireReference.Action.none)
+                WireReference(
+                    recordName: owners.wire(recordName: name),
+                    zoneID: nil,
+                    action: WireReference.Action.none
+                )
             )
         case .list(let values, of: .string) where type == .reference:
-            .list(values.map(expects), of: .reference)
+            .list(values.map { expects($0, owners) }, of: .reference)
         default: value
         }
     }

@@ -40,8 +40,11 @@ extension NSPredicate {
     ///
     /// - Throws: `PredicateError` when the format cannot be read, or when there is none because the
     ///   predicate was made from a closure.
-    func tree() throws(PredicateError) -> PredicateTree {
-        if let compound = self as? NSCompoundPredicate { return try compound.compoundTree() }
+    func tree(depth: Int = 0) throws(PredicateError) -> PredicateTree {
+        if let compound = self as? NSCompoundPredicate {
+            guard depth < PredicateTree.depthLimit else { throw .tooDeep(at: nil) }
+            return try compound.compoundTree(depth: depth + 1)
+        }
         for truth in [true, false] where isEqual(NSPredicate(value: truth)) {
             return .truth(truth)
         }
@@ -72,11 +75,11 @@ extension NSPredicate {
 }
 
 extension NSCompoundPredicate {
-    fileprivate func compoundTree() throws(PredicateError) -> PredicateTree {
+    fileprivate func compoundTree(depth: Int) throws(PredicateError) -> PredicateTree {
         var parts: [PredicateTree] = []
         // Of no stated type where there is Objective-C.
         let all: [Any] = subpredicates
-        for case let part as NSPredicate in all { parts.append(try part.tree()) }
+        for case let part as NSPredicate in all { parts.append(try part.tree(depth: depth)) }
         switch compoundPredicateType {
         case .and: return .and(parts)
         case .or: return .or(parts, position: 1)

@@ -6,35 +6,63 @@ import Foundation
 /// names.
 ///
 /// All of the format language is understood, `OR` and `LIKE` included; what cannot be compared does
-/// not hold.
+/// not hold. `NOT` over an order is the opposite order, as in queries: a value that is missing is
+/// neither below 5 nor not below 5.
 struct PredicateEvaluation {
     let object: Any?
     let bindings: [String: Any]
 
-    func holds(_ tree: PredicateTree) -> Bool {
+    /// Whether a tree holds, or does not where that is asked.
+    func holds(_ tree: PredicateTree, isNegated: Bool = false) -> Bool {
         switch tree {
-        case .truth(let truth): truth
-        case .and(let parts): parts.allSatisfy(holds)
-        case .or(let parts, _): parts.contains(where: holds)
-        case .not(let part, _): !holds(part)
-        case .comparison(let comparison): holds(comparison)
+        case .truth(let truth): truth != isNegated
+        case .and(let parts):
+            isNegated
+                ? parts.contains { holds($0, isNegated: true) } : parts.allSatisfy { holds($0) }
+        case .or(let parts, _):
+            isNegated
+                ? parts.allSatisfy { holds($0, isNegated: true) } : parts.contains { holds($0) }
+        case .not(let part, _): holds(part, isNegated: !isNegated)
+        case .comparison(let comparison): holds(comparison, isNegated: isNegated)
         }
     }
 
+    private func holds(_ comparison: PredicateComparison, isNegated: Bool) -> Bool {
+        guard isNegated, comparison.modifier == .direct else {
+            return holds(comparison) != isNegated
+        }
+        if comparison.operator == .between {
+            return !isMissing(comparison.left) && !holds(comparison)
+        }
+        guard let opposite = comparison.operator.oppositeOrder else { return !holds(comparison) }
+        var negated = comparison
+        negated.operator = opposite
+        return holds(negated)
+    }
+
+    private func isMissing(_ expression: PredicateExpression) -> Bool {
+        if case .null = value(of: expression) { true } else { false }
+    }
+
     private func holds(_ comparison: PredicateComparison) -> Bool {
-        if case .object = comparison.left,
-            comparison.operator == .contains || isTokenSearch(comparison)
-        {
-            if let record = object as? CKRecord { return hasToken(record, comparison) }
+        if let words = searchedWords(comparison) { return words }
+        let comparing = PredicateComparing(
+            record: object as? CKRecord,
+            key: comparison.left.key ?? comparison.right.key,
+            options: comparison.options
+        )
+        var left = value(of: comparison.left)
+        var right = value(of: comparison.right)
+        if comparison.left.key != nil { right = right.fitting(left) }
+        if comparison.right.key != nil { left = left.fitting(right) }
+        if comparison.left.isDistance { return isNear(left, comparison.operator, right) }
+        guard comparison.modifier != .direct else {
+            return comparing.holds(comparison.operator, left, right)
         }
-        let left = value(of: comparison.left)
-        let right = value(of: comparison.right)
-        func compare(_ left: PredicateValue) -> Bool {
-            left.compares(comparison.operator, right, options: comparison.options)
-        }
-        if comparison.modifier == .direct { return compare(left) }
         guard case .field(.list(let members)) = left else { return false }
-        let matches = members.lazy.map { compare(.field($0)) }
+        // ANY list CONTAINS x asks for a member, as a query does, not for a part of its text.
+        let operation = comparison.operator == .contains ? .equals : comparison.operator
+        let matches = members.lazy.map { comparing.holds(operation, .field($0), right) }
         return switch comparison.modifier {
         case .all: matches.allSatisfy { $0 }
         case .none: !matches.contains(true)
@@ -42,18 +70,36 @@ struct PredicateEvaluation {
         }
     }
 
-    // MARK: Words
-
-    private func isTokenSearch(_ comparison: PredicateComparison) -> Bool {
-        comparison.operator == .tokenMatches
+    /// Whether a distance is within a radius: the service knows no difference between `<` and `<=`,
+    /// but that nothing is nearer than the place itself.
+    private func isNear(
+        _ distance: PredicateValue,
+        _ comparison: PredicateComparison.Operator,
+        _ radius: PredicateValue
+    ) -> Bool {
+        let comparing = PredicateComparing(record: nil, key: nil)
+        guard comparison == .lessThan,
+            comparing.holds(.greaterThan, radius, .field(.int64(0)))
+        else { return comparing.holds(comparison, distance, radius) }
+        return comparing.holds(.lessThanOrEquals, distance, radius)
     }
 
-    private func hasToken(_ record: CKRecord, _ comparison: PredicateComparison) -> Bool {
-        guard case .field(.string(let wanted)) = value(of: comparison.right) else { return false }
-        let present = Set(record.allTokens().map(\.searchForm))
-        let words = wanted.split(whereSeparator: \.isWhitespace).map { String($0).searchForm }
-        return comparison.operator == .contains
-            ? words.contains(where: present.contains) : words.allSatisfy(present.contains)
+    // MARK: Words
+
+    /// Whether a search for words finds the record; nil when this is none.
+    private func searchedWords(_ comparison: PredicateComparison) -> Bool? {
+        guard let record = object as? CKRecord else { return nil }
+        let isAny: Bool
+        switch (comparison.left, comparison.operator) {
+        case (.object, .contains): isAny = true
+        case (.object, .tokenMatches), (.key("allTokens", _), .tokenMatches): isAny = false
+        default: return nil
+        }
+        return PredicateComparing(record: record, key: nil).holdsWords(
+            of: record.searchedTexts,
+            value(of: comparison.right),
+            any: isAny
+        )
     }
 
     // MARK: Values
@@ -76,7 +122,7 @@ struct PredicateEvaluation {
         case (
             "distanceToLocation:fromLocation:", .field(.location(let a)), .field(.location(let b))
         ):
-            .field(.double(a.distance(from: b)))
+            .field(.double(a.queryDistance(to: b)))
         case ("tokenize:using:", let text?, _): text
         case ("CAST", .field(.double(let seconds)), .field(.string("NSDate"))):
             .field(.date(Date(timeIntervalSinceReferenceDate: seconds)))
@@ -129,6 +175,79 @@ extension CKRecord {
         case .parent: parent
         case .share: share
         case nil: key == "allTokens" ? allTokens() : plain[key]?.object
+        }
+    }
+}
+
+extension CKRecord {
+    /// The texts in which searches for words look.
+    fileprivate var searchedTexts: [String] {
+        plain.allKeys.flatMap { key -> [String] in
+            switch plain[key] {
+            case .string(let text): [text]
+            case .list(let members):
+                members.compactMap { if case .string(let text) = $0 { text } else { nil } }
+            default: []
+            }
+        }
+    }
+}
+
+extension CLLocation {
+    /// Metres to another place, by the formula of the service.
+    func queryDistance(to other: CLLocation) -> Double {
+        WireLocation(latitude: coordinate.latitude, longitude: coordinate.longitude).distance(
+            to: WireLocation(
+                latitude: other.coordinate.latitude,
+                longitude: other.coordinate.longitude
+            )
+        )
+    }
+}
+
+extension PredicateExpression {
+    /// The key; nil for other expressions.
+    fileprivate var key: String? { if case .key(let key, _) = self { key } else { nil } }
+
+    fileprivate var isDistance: Bool {
+        if case .function("distanceToLocation:fromLocation:", _, _) = self { true } else { false }
+    }
+}
+
+extension PredicateValue {
+    /// A constant as the service compares it with a field: integers with fractions as fractions.
+    fileprivate func fitting(_ field: PredicateValue) -> PredicateValue {
+        guard case .field(let constant) = self, case .field(let value) = field else { return self }
+        let isFraction =
+            switch value {
+            case .double: true
+            case .list(let members):
+                members.contains { if case .double = $0 { true } else { false } }
+            default: false
+            }
+        return isFraction ? .field(constant.asFraction) : self
+    }
+}
+
+extension FieldValue {
+    fileprivate var asFraction: FieldValue {
+        switch self {
+        case .int64(let integer): .double(Double(integer))
+        case .list(let members): .list(members.map(\.asFraction))
+        default: self
+        }
+    }
+}
+
+extension PredicateComparison.Operator {
+    /// The order that holds where this one does not; nil for what is none.
+    fileprivate var oppositeOrder: Self? {
+        switch self {
+        case .lessThan: .greaterThanOrEquals
+        case .lessThanOrEquals: .greaterThan
+        case .greaterThan: .lessThanOrEquals
+        case .greaterThanOrEquals: .lessThan
+        default: nil
         }
     }
 }

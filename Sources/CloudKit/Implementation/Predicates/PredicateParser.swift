@@ -5,6 +5,7 @@ struct PredicateParser {
     private let tokens: [PredicateScanner.Token]
     private let arguments: [Any?]
     private var index = 0
+    private var depth = 0
 
     /// Reads a format with its arguments.
     ///
@@ -75,7 +76,15 @@ struct PredicateParser {
         return parts.count == 1 ? parts[0] : .and(parts)
     }
 
+    /// Goes one level deeper; who calls it comes back up again.
+    private mutating func enter() throws(PredicateError) {
+        guard depth < PredicateTree.depthLimit else { throw .tooDeep(at: current.position) }
+        depth += 1
+    }
+
     private mutating func negation() throws(PredicateError) -> PredicateTree {
+        try enter()
+        defer { depth -= 1 }
         let position = current.position
         if take("NOT", "!") { return .not(try negation(), position: position) }
         if take("TRUEPREDICATE") { return .truth(true) }
@@ -150,26 +159,34 @@ struct PredicateParser {
 
     private mutating func options() throws(PredicateError) -> Set<Character> {
         guard take("[") else { return [] }
-        guard case .word(let letters) = current.kind else {
+        // c ignores case, d accents; n and l are about how text is compared on other systems.
+        let position = current.position
+        guard case .word(let word) = current.kind, case let letters = Set(word.lowercased()),
+            letters.isSubset(of: ["c", "d", "n", "l"])
+        else {
             throw PredicateError(
-                "Letters such as cd belong into the brackets",
-                at: current.position
+                "The options in the brackets are of the letters c, d, n and l, such as [cd]",
+                at: position
             )
         }
         advance()
         try expect("]")
-        return Set(letters.lowercased())
+        return letters.intersection(["c", "d"])
     }
 
     // MARK: Expressions
 
     private mutating func expression() throws(PredicateError) -> PredicateExpression {
+        try enter()
+        defer { depth -= 1 }
         let token = current
         let position = token.position
         advance()
         switch token.kind {
         case .string(let text): return .value(.field(.string(text)), position: position)
         case .integer(let integer): return .value(.field(.int64(integer)), position: position)
+        case .magnitude(let integer):
+            return .value(.field(.unsigned(integer)), position: position)
         case .fraction(let double): return .value(.field(.double(double)), position: position)
         case .argument(let place):
             return .value(PredicateValue(argument: arguments[place]), position: position)
@@ -200,7 +217,10 @@ struct PredicateParser {
         case "FALSE", "NO": .value(.field(.int64(0)), position: position)
         case "SELF": .object(position: position)
         default:
-            .key(word.hasPrefix("SELF.") ? String(word.dropFirst(5)) : word, position: position)
+            .key(
+                word.uppercased().hasPrefix("SELF.") ? String(word.dropFirst(5)) : word,
+                position: position
+            )
         }
     }
 
@@ -217,7 +237,13 @@ struct PredicateParser {
     private mutating func negative(at position: Int) throws(PredicateError) -> PredicateExpression {
         switch try expression() {
         case .value(.field(.int64(let integer)), _):
-            return .value(.field(.int64(0 &- integer)), position: position)
+            // What is the smallest number already has no opposite.
+            guard integer != .min else {
+                return .value(.field(.unsigned(1 << 63)), position: position)
+            }
+            return .value(.field(.int64(-integer)), position: position)
+        case .value(.field(.unsigned(let integer)), _) where integer == 1 << 63:
+            return .value(.field(.int64(.min)), position: position)
         case .value(.field(.double(let double)), _):
             return .value(.field(.double(-double)), position: position)
         default: throw PredicateError("Only numbers can be negative", at: position)

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Cuts a format into tokens.
+/// Cuts a format into tokens, scalar by scalar: a literal may begin with a mark that joins the quote
+/// before it to one character.
 struct PredicateScanner {
     /// A piece of a format.
     struct Token {
@@ -11,6 +12,8 @@ struct PredicateScanner {
             case key(String)
             case string(String)
             case integer(Int64)
+            /// An integer beyond those of 64 bits with a sign.
+            case magnitude(UInt64)
             case fraction(Double)
             /// An argument, by its place.
             case argument(Int)
@@ -24,13 +27,13 @@ struct PredicateScanner {
         let position: Int
     }
 
-    private let characters: [Character]
+    private let scalars: [Unicode.Scalar]
     private var index = 0
     private var argumentCount = 0
     private let arguments: [Any?]
 
     init(_ format: String, arguments: [Any?]) {
-        characters = Array(format)
+        scalars = Array(format.unicodeScalars)
         self.arguments = arguments
     }
 
@@ -41,30 +44,34 @@ struct PredicateScanner {
         guard argumentCount == arguments.count else {
             throw PredicateError(
                 "\(arguments.count) arguments for \(argumentCount) placeholders",
-                at: nil
+                at: scalars.count + 1
             )
         }
         return tokens
     }
 
-    private var current: Character? { index < characters.count ? characters[index] : nil }
+    private var current: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
 
     private mutating func next() throws(PredicateError) -> Token {
-        while let character = current, character.isWhitespace { index += 1 }
+        while let scalar = current, scalar.properties.isWhitespace { index += 1 }
         let position = index + 1
-        guard let character = current else { return Token(kind: .end, position: position) }
+        guard let scalar = current else { return Token(kind: .end, position: position) }
         let kind: Token.Kind
-        switch character {
-        case "'", "\"": kind = .string(try string(until: character))
+        switch scalar {
+        case "'", "\"":
+            index += 1
+            var literal = PredicateLiteral(scalars, from: index)
+            kind = .string(try literal.text(until: scalar))
+            index = literal.index
         case "%": kind = try placeholder()
         case "$":
             index += 1
-            kind = .variable(word())
+            kind = .variable(try name(after: position))
         case "#":
             index += 1
-            kind = .key(word())
-        case _ where character.isASCII && character.isNumber: kind = try number()
-        case _ where Self.startsWord(character): kind = .word(word())
+            kind = .key(try name(after: position))
+        case "0"..."9": kind = try number()
+        case _ where Self.startsWord(scalar): kind = .word(word())
         default: kind = .symbol(try symbol())
         }
         return Token(kind: kind, position: position)
@@ -72,78 +79,89 @@ struct PredicateScanner {
 
     // MARK: Words
 
-    private static func startsWord(_ character: Character) -> Bool {
-        character.isLetter || character == "_" || character == "@"
+    private static func startsWord(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isAlphabetic || scalar == "_" || scalar == "@"
+    }
+
+    private static func continuesWord(_ scalar: Unicode.Scalar) -> Bool {
+        if startsWord(scalar) || scalar.properties.numericType != nil { return true }
+        return switch scalar.properties.generalCategory {
+        case .nonspacingMark, .spacingMark, .enclosingMark: true
+        default: false
+        }
+    }
+
+    private mutating func name(after position: Int) throws(PredicateError) -> String {
+        let name = word()
+        guard !name.isEmpty else { throw PredicateError("A name is missing", at: position) }
+        return name
     }
 
     /// A name with dots, and with colons where it is a function's, as in
     /// `distanceToLocation:fromLocation:`.
     private mutating func word() -> String {
         let start = index
-        while let character = current,
-            Self.startsWord(character) || character.isNumber || character == "."
-                || (character == ":" && isFunctionColon)
+        while let scalar = current,
+            Self.continuesWord(scalar) || scalar == "." || (scalar == ":" && isFunctionColon)
         {
             index += 1
         }
-        return String(characters[start..<index])
+        return text(start..<index)
+    }
+
+    private func text(_ range: Range<Int>) -> String {
+        var view = String.UnicodeScalarView()
+        view.append(contentsOf: scalars[range])
+        return String(view)
     }
 
     /// Whether a parenthesis follows the rest of the name.
     private var isFunctionColon: Bool {
         var ahead = index
-        while ahead < characters.count,
-            Self.startsWord(characters[ahead]) || characters[ahead].isNumber
-                || characters[ahead] == ":"
-        {
+        while ahead < scalars.count, Self.continuesWord(scalars[ahead]) || scalars[ahead] == ":" {
             ahead += 1
         }
-        return ahead < characters.count && characters[ahead] == "("
+        return ahead < scalars.count && scalars[ahead] == "("
     }
 
     // MARK: Literals
 
-    private mutating func string(until quote: Character) throws(PredicateError) -> String {
-        let start = index + 1
-        index += 1
-        var text = ""
-        while let character = current {
-            index += 1
-            if character == quote { return text }
-            if character == "\\", let escaped = current {
-                index += 1
-                text.append(escaped == "n" ? "\n" : escaped == "t" ? "\t" : escaped)
-            } else {
-                text.append(character)
-            }
-        }
-        throw PredicateError("The text is not closed with \(quote)", at: start)
-    }
-
     private mutating func number() throws(PredicateError) -> Token.Kind {
         let start = index
-        while let character = current {
+        while let scalar = current {
             let isSign =
-                (character == "-" || character == "+") && "eE".contains(characters[index - 1])
-            guard character.isNumber || character == "." || character.isLetter || isSign else {
+                (scalar == "-" || scalar == "+")
+                && (scalars[index - 1] == "e" || scalars[index - 1] == "E")
+                && !isHexadecimal(start)
+            guard scalar == "." || isSign || scalar != "_" && Self.continuesWord(scalar) else {
                 break
             }
             index += 1
         }
-        let text = String(characters[start..<index])
+        let text = text(start..<index)
         if let integer = Int64(text) { return .integer(integer) }
-        if text.hasPrefix("0x"), let integer = Int64(text.dropFirst(2), radix: 16) {
-            return .integer(integer)
+        if let integer = UInt64(text) { return .magnitude(integer) }
+        if isHexadecimal(start), let integer = UInt64(text.dropFirst(2), radix: 16) {
+            return Int64(exactly: integer).map { .integer($0) } ?? .magnitude(integer)
         }
-        if let fraction = Double(text) { return .fraction(fraction) }
+        if let fraction = Double(text), fraction.isFinite { return .fraction(fraction) }
         throw PredicateError("\(text) is not a number", at: start + 1)
+    }
+
+    private func isHexadecimal(_ start: Int) -> Bool {
+        start + 1 < scalars.count && scalars[start] == "0"
+            && (scalars[start + 1] == "x" || scalars[start + 1] == "X")
     }
 
     private mutating func placeholder() throws(PredicateError) -> Token.Kind {
         let start = index
         index += 1
-        while let character = current, "hlqLzjt.0123456789".contains(character) { index += 1 }
-        guard let conversion = current, "@KdDiuUxXofFeEgGcCsSpaA".contains(conversion) else {
+        while let scalar = current, "hlqLzjt.0123456789".unicodeScalars.contains(scalar) {
+            index += 1
+        }
+        guard let conversion = current,
+            "@KdDiuUxXofFeEgGcCsSpaA".unicodeScalars.contains(conversion)
+        else {
             throw PredicateError("% is not followed by @, K or a number format", at: start + 1)
         }
         index += 1
@@ -159,15 +177,15 @@ struct PredicateScanner {
     }
 
     private mutating func symbol() throws(PredicateError) -> String {
-        let rest = String(characters[index..<min(index + 2, characters.count)])
+        let rest = text(index..<min(index + 2, scalars.count))
         for symbol in ["==", "=>", ">=", "=<", "<=", "!=", "<>", "&&", "||"] where rest == symbol {
             index += 2
             return symbol
         }
-        guard let character = current, "=<>!(){}[],-+*/".contains(character) else {
+        guard let scalar = current, "=<>!(){}[],-+*/".unicodeScalars.contains(scalar) else {
             throw PredicateError("\"\(rest.prefix(1))\" means nothing here", at: index + 1)
         }
         index += 1
-        return String(character)
+        return String(scalar)
     }
 }

@@ -16,6 +16,10 @@ indirect enum PredicateTree: Sendable {
     case and([PredicateTree])
     case or([PredicateTree], position: Int)
     case not(PredicateTree, position: Int)
+
+    /// Levels of brackets, `NOT` and compounds that are followed, so that no predicate exhausts the
+    /// stack.
+    static let depthLimit = 200
 }
 
 /// Two expressions and how they compare.
@@ -134,6 +138,17 @@ struct PredicateError: Error, Sendable {
     init(_ message: String, at position: Int?) {
         self.message = message
         self.position = position
+    }
+}
+
+extension PredicateError {
+    /// The error about a predicate that is nested too deeply.
+    static func tooDeep(at position: Int?) -> PredicateError {
+        PredicateError(
+            "The predicate is nested more than \(PredicateTree.depthLimit) levels deep; join its "
+                + "parts with AND side by side",
+            at: position
+        )
     }
 }
 

@@ -14,14 +14,14 @@ struct QueryFilters {
     private(set) var matchesNothing = false
 
     let owners: OwnerMapping
-    /// The zone that identities without a zone of their own lie in.
-    let home: CKRecordZone.ID
+    /// The zone that is searched, which identities in it need not name; nil for all zones.
+    let home: CKRecordZone.ID?
 
     /// Translates a predicate.
     init(
         _ predicate: NSPredicate,
         owners: OwnerMapping,
-        home: CKRecordZone.ID
+        home: CKRecordZone.ID?
     ) throws(PredicateError) {
         self.owners = owners
         self.home = home

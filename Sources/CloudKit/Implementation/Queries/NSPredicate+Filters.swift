@@ -3,21 +3,47 @@ import Foundation
 
 extension NSPredicate {
     /// Makes the predicate that filters of a request come from, or one that says the same.
-    convenience init(_ filters: [WireFilter], owners: OwnerMapping) {
-        let parts = filters.compactMap { PredicateTree($0, owners: owners) }
+    ///
+    /// References without a zone lie in `home`; without one they stand for their names.
+    convenience init(_ filters: [WireFilter], owners: OwnerMapping, home: CKRecordZone.ID?) {
+        guard !filters.contains(.nothing) else {
+            self.init(value: false)
+            return
+        }
+        let parts = filters.compactMap { PredicateTree($0, owners: owners, home: home) }
         self.init(tree: parts.isEmpty ? .truth(true) : parts.count == 1 ? parts[0] : .and(parts))
+    }
+}
+
+extension WireFilter {
+    /// What no record satisfies: its identity is one of none.
+    static let nothing = WireFilter(.recordName, .in, .list([], of: .reference))
+}
+
+extension WireValue {
+    /// The value with the names of references that name no zone, where no zone is meant either.
+    fileprivate func named(unless home: CKRecordZone.ID?) -> WireValue {
+        guard home == nil else { return self }
+        switch self {
+        case .reference(let reference) where reference.zoneID == nil:
+            return .string(reference.recordName)
+        case .list(let values, of: .reference):
+            let named = values.map { $0.named(unless: home) }
+            let names = named.filter { $0.type == FieldType(.string) }
+            return .list(named, of: names.count == named.count ? .string : .reference)
+        default: return self
+        }
     }
 }
 
 extension PredicateTree {
     /// What a filter says; nil for one without a value.
-    fileprivate init?(_ filter: WireFilter, owners: OwnerMapping) {
+    fileprivate init?(_ filter: WireFilter, owners: OwnerMapping, home: CKRecordZone.ID?) {
         let system = filter.systemFieldName.flatMap(SystemField.init(name:))?.schemaName
-        let home = CKRecordZone.ID.default
         guard
-            let value = filter.fieldValue?.value?.native(
+            let value = filter.fieldValue?.value?.named(unless: home).native(
                 owners: owners,
-                home: home,
+                home: home ?? .default,
                 asset: { CKAsset(fileURL: nil, remote: RemoteAsset(wire: $0, file: nil)) }
             )
         else { return nil }
@@ -30,7 +56,7 @@ extension PredicateTree {
         if filter.comparator == .near {
             self = .compare(
                 .function("distanceToLocation:fromLocation:", [left, right], position: 1),
-                .lessThan,
+                .lessThanOrEquals,
                 .value(.field(.double(filter.distance ?? 0)), position: 1)
             )
             return

@@ -17,7 +17,7 @@ enum QueryArchive {
 
     static func encode(_ query: CKQuery, with coder: NSCoder) {
         coder.encode(query.recordType as NSString, forKey: type)
-        guard let translated = try? TranslatedQuery(query, owners: owners, home: .default),
+        guard let translated = try? TranslatedQuery(query, owners: owners, home: nil),
             let data = try? WireJSON.encode(translated.wire)
         else { return }
         coder.encode(data as NSData, forKey: Self.query)
@@ -33,7 +33,7 @@ enum QueryArchive {
             return (recordType, NSPredicate(value: false), nil)
         }
         return (
-            recordType, NSPredicate(wire.filterBy, owners: owners),
+            recordType, NSPredicate(wire.filterBy, owners: owners, home: nil),
             wire.sortBy.isEmpty ? nil : wire.sortBy.compactMap(NSSortDescriptor.make)
         )
     }

@@ -5,6 +5,9 @@ import Foundation
 final class SortProbe: NSObject {
     var key: String?
 
+    /// The key path of the descriptors that a probe may be given to; nobody else can write it.
+    static var keyPath: KeyPath<NSObject, NSObject> { \.comparedByKey }
+
     /// Tells a probe the key, and orders everything else by it, or by the distance from a place.
     static func compare(
         _ left: Any,
@@ -20,7 +23,9 @@ final class SortProbe: NSObject {
         case (nil, nil): return .orderedSame
         case (nil, _): return .orderedAscending
         case (_, nil): return .orderedDescending
-        case (let left?, let right?): return left.order(with: right, options: []) ?? .orderedSame
+        case (let leftValue?, let rightValue?):
+            let comparing = PredicateComparing(record: left as? CKRecord, key: key)
+            return comparing.sortOrder(leftValue, rightValue) ?? .orderedSame
         }
     }
 
@@ -32,6 +37,11 @@ final class SortProbe: NSObject {
         let value = PredicateEvaluation(object: object, bindings: [:]).value(forKey: key)
         guard let centre else { return value }
         guard case .field(.location(let location)) = value else { return nil }
-        return .field(.double(location.distance(from: centre)))
+        return .field(.double(location.queryDistance(to: centre)))
     }
+}
+
+extension NSObject {
+    /// The object itself, under a key path that marks our sort descriptors.
+    fileprivate var comparedByKey: NSObject { self }
 }

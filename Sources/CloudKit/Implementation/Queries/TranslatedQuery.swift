@@ -8,10 +8,10 @@ struct TranslatedQuery {
     /// Whether nothing can match, so that there is nothing to ask.
     let matchesNothing: Bool
 
-    /// Translates a query whose identities lie in the zone `home` unless they say otherwise.
+    /// Translates a query of the zone `home`, or of all zones for nil.
     ///
     /// - Throws: `CKError.invalidArguments` for what CloudKit's queries cannot say.
-    init(_ query: CKQuery, owners: OwnerMapping, home: CKRecordZone.ID) throws(CKError) {
+    init(_ query: CKQuery, owners: OwnerMapping, home: CKRecordZone.ID?) throws(CKError) {
         let filters: QueryFilters
         do {
             filters = try QueryFilters(query.predicate, owners: owners, home: home)
@@ -34,7 +34,8 @@ extension WireSort {
         guard let key = descriptor.key else {
             throw CKError(
                 .invalidArguments,
-                message: "A query's order names a key: NSSortDescriptor(key:ascending:)"
+                message: "A query's order names a key: write NSSortDescriptor(key:ascending:), not "
+                    + "a key path, selector or comparator"
             )
         }
         if let field = SystemField(key: key) {
@@ -63,7 +64,8 @@ extension NSSortDescriptor {
                 relativeLocation: CLLocation(
                     latitude: location.latitude,
                     longitude: location.longitude
-                )
+                ),
+                ascending: sort.ascending ?? true
             )
         }
         return NSSortDescriptor(key: key, ascending: sort.ascending ?? true)

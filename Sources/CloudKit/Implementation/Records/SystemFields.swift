@@ -14,4 +14,7 @@ struct SystemFields {
     /// Whether the server's copy may have a parent and this record has none any more.
     var removesParent = false
     var share: CKRecord.Reference?
+    /// The record name of the user whose device read the record, whom identities call by another;
+    /// nil when it is not known.
+    var reader: String?
 }
