@@ -21,8 +21,9 @@ struct QueryPlan {
     /// Entries up to which an index is counted to find the best one.
     private static let countLimit = 1000
 
-    /// Entries up to which the parts of an index are walked anew for each page of a query without an
-    /// order. Beyond that the index of all records is walked, once for all pages.
+    /// Entries up to which the parts of an index are walked anew for each page without an order.
+    ///
+    /// Beyond that the index of all records is walked, once for all pages.
     private static let unorderedLimit = 20_000
 
     /// Chooses the index that is likely to touch the fewest records.

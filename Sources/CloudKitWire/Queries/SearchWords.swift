@@ -88,8 +88,9 @@ package struct SearchWords: Hashable, Sendable {
         return String(bare).uppercased().lowercased().decomposedStringWithCanonicalMapping
     }
 
-    /// Accents, the points of Hebrew and Arabic, and what only chooses a glyph. Marks of other
-    /// scripts make other words.
+    /// Whether a scalar is an accent, a point of Hebrew or Arabic, or only chooses a glyph.
+    ///
+    /// Marks of other scripts make other words.
     private static func isAccent(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x0300...0x036F, 0x0591...0x05BD, 0x05BF, 0x05C1...0x05C2, 0x05C4...0x05C5, 0x05C7,
