@@ -1,4 +1,5 @@
 import CloudKitServerCore
+import CloudKitServerSQLite
 import CloudKitWire
 import Crypto
 import Foundation
@@ -23,13 +24,84 @@ struct CredentialTests {
                 #expect(next != token)
                 token = next
             }
-            let old = try await cloud.call("zones/list", as: ada)
-            #expect(old.status == (isStrict ? 401 : 200))
             let user = TestCloud.User(user: ada.user, token: token)
             let failed = try await cloud.call("records/lookup", as: user, ["records": 5])
             #expect(failed.status == 400)
             #expect(failed.headers["X-Apple-CloudKit-Web-Auth-Token"] != nil)
+            let old = try await cloud.call("zones/list", as: ada)
+            #expect(old.status == (isStrict ? 401 : 200))
         }
+    }
+
+    /// Sends a request with a token; answers the status and the next token.
+    private func use(
+        _ token: String,
+        _ cloud: TestCloud,
+        _ user: TestCloud.User
+    ) async throws -> (status: Int, next: String?) {
+        let user = TestCloud.User(user: user.user, token: token)
+        let answer = try await cloud.call("zones/list", as: user)
+        return (answer.status, answer.headers["X-Apple-CloudKit-Web-Auth-Token"])
+    }
+
+    private func strict() async throws -> (TestCloud, TestCloud.User, any Storage) {
+        let storage = try SQLiteStorage(path: nil)
+        let cloud = try await TestCloud(
+            configuration: ServiceConfiguration(rotatesWebTokens: true),
+            storage: storage
+        )
+        return (cloud, try await cloud.addUser(), storage)
+    }
+
+    @Test("A token of which the answer got lost is good once more, and so is what came with it")
+    func grace() async throws {
+        let (cloud, ada, _) = try await strict()
+        let lost = try await use(ada.token, cloud, ada)
+        let again = try await use(ada.token, cloud, ada)
+        #expect(lost.status == 200 && again.status == 200)
+        let next = try #require(again.next)
+        let third = try await use(next, cloud, ada)
+        #expect(third.status == 200)
+        #expect(try await use(try #require(third.next), cloud, ada).status == 200)
+    }
+
+    @Test("A token that is replayed ends its session, for the thief and for the client, for good")
+    func replay() async throws {
+        // The thief comes once too often, or too late.
+        for isLate in [false, true] {
+            let (cloud, ada, storage) = try await strict()
+            let first = try #require(try await use(ada.token, cloud, ada).next)
+            let second: String
+            if isLate {
+                second = try #require(try await use(first, cloud, ada).next)
+            } else {
+                let stolen = try await use(ada.token, cloud, ada)
+                #expect(stolen.status == 200)
+                second = first
+            }
+            #expect(try await use(ada.token, cloud, ada).status == 401)
+            for token in [second, first, ada.token] {
+                #expect(try await use(token, cloud, ada).status == 401)
+            }
+            // Nor is it good for a process that knows nothing of it.
+            let restarted = try await TestCloud(
+                configuration: ServiceConfiguration(rotatesWebTokens: true),
+                storage: storage
+            )
+            for token in [second, first, ada.token] {
+                #expect(try await use(token, restarted, ada).status == 401)
+            }
+        }
+    }
+
+    @Test("A client and a thief who both go on from one lost answer end the session")
+    func fork() async throws {
+        let (cloud, ada, _) = try await strict()
+        let one = try #require(try await use(ada.token, cloud, ada).next)
+        let other = try #require(try await use(ada.token, cloud, ada).next)
+        let next = try #require(try await use(other, cloud, ada).next)
+        #expect(try await use(one, cloud, ada).status == 401)
+        #expect(try await use(next, cloud, ada).status == 401)
     }
 
     /// A signed request as different clients make it.

@@ -4,10 +4,20 @@ import Synchronization
 /// A clock that stands still until a test moves it.
 public final class FixtureClock: ServiceClock {
     private let now = Mutex<Int64>(1_767_225_600_000)
+    private let step = Mutex<Int64>(0)
 
     public init() {}
 
-    public var milliseconds: Int64 { now.withLock { $0 } }
+    public var milliseconds: Int64 {
+        let step = step.withLock { $0 }
+        return now.withLock { now in
+            defer { now += step }
+            return now
+        }
+    }
+
+    /// Lets so many milliseconds pass whenever somebody looks.
+    public func hurry(milliseconds: Int64) { step.withLock { $0 = milliseconds } }
 
     public func advance(seconds: Int64) {
         now.withLock { $0 += seconds * 1000 }

@@ -62,7 +62,7 @@ extension CloudKitRecordDecoder {
     ) -> DecodingError? {
         var type = property.type
         var isOptional = property.isOptional
-        if let optional = type as? any AnyOptional.Type {
+        if let optional = type as? any OptionalValue.Type {
             type = optional.wrappedType
             isOptional = true
         }

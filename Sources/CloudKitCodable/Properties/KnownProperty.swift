@@ -21,18 +21,9 @@ struct KnownProperty: @unchecked Sendable {
     static func model(in type: Any.Type) -> (any CloudKitModel.Type)? {
         if let model = type as? any CloudKitModel.Type { return model }
         if let list = type as? any ModelList.Type { return list.modelType }
-        if let optional = type as? any AnyOptional.Type { return model(in: optional.wrappedType) }
+        if let optional = type as? any OptionalValue.Type { return model(in: optional.wrappedType) }
         return nil
     }
-}
-
-/// An optional, whatever its type.
-protocol AnyOptional {
-    static var wrappedType: Any.Type { get }
-}
-
-extension Optional: AnyOptional {
-    static var wrappedType: Any.Type { Wrapped.self }
 }
 
 /// An array, whatever its type.

@@ -7,7 +7,7 @@ enum FieldTypeName {
     /// become.
     static func of(_ type: Any.Type) -> String? {
         if let name = scalar(type) { return name }
-        if let optional = type as? any AnyOptional.Type { return of(optional.wrappedType) }
+        if let optional = type as? any OptionalValue.Type { return of(optional.wrappedType) }
         if type == PropertyListing.Structure.self { return "BYTES" }
         switch FieldKind.of(type) {
         case .model, .reference: return "REFERENCE"
@@ -43,7 +43,7 @@ enum FieldTypeName {
 
     /// The type of a wrapped native value.
     private static func native(_ type: Any.Type) -> String? {
-        if let optional = type as? any AnyOptional.Type { return native(optional.wrappedType) }
+        if let optional = type as? any OptionalValue.Type { return native(optional.wrappedType) }
         if let list = type as? any AnyArray.Type {
             return native(list.elementType).map { "LIST<\($0)>" }
         }

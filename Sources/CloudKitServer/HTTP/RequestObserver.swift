@@ -101,7 +101,8 @@ struct RequestObserver: Sendable {
             _ code: String,
             _ cause: String?
         ) {
-            let isOurs = entry.status >= 500 && entry.faults.isEmpty
+            // A damaged record does not fail the request that met it.
+            let isOurs = (entry.status >= 500 || cause != nil) && entry.faults.isEmpty
             let level: Logger.Level = isOurs ? .error : .debug
             observer.logger.log(
                 level: level,

@@ -147,9 +147,10 @@ public final class CloudServer: Service {
         }
     }
 
-    /// Removes what nobody can use any more, every hour until cancelled.
+    /// Removes what nobody can use any more, every quarter of an hour until cancelled: uploads that no
+    /// record took over are gone within the hour.
     private func cleanNowAndThen() async {
-        while (try? await Task.sleep(for: .seconds(3600))) != nil {
+        while (try? await Task.sleep(for: .seconds(900))) != nil {
             do {
                 try await service.clean()
             } catch {

@@ -30,7 +30,7 @@ extension CloudService {
         }
         let request = try call.message(DiscoverUsersRequest.self)
         try checkCount(request.lookupInfos.count, "lookupInfos")
-        let users = try await storage.read { try $0.users(container: call.path.container) }
+        let users = try await read(call) { try $0.users(container: call.path.container) }
         let found = request.lookupInfos.compactMap { info in
             users.first { ParticipantIdentity(userRecordName: nil, lookupInfo: info).isOf($0) }
                 .map { Self.identity($0, info) }
@@ -44,7 +44,7 @@ extension CloudService {
         try Self.checkPublic(call)
         let request = try call.message(LookupUsersRequest.self)
         try checkCount(request.users.count, "users")
-        let users = try await storage.read { try $0.users(container: call.path.container) }
+        let users = try await read(call) { try $0.users(container: call.path.container) }
         let found = request.users.compactMap { info -> UserDictionary? in
             guard
                 let user = users.first(where: {

@@ -21,6 +21,8 @@ struct RecordAnswer {
     let namesTypeOfTombstones: Bool
     /// Makes the download URLs.
     let links: AssetLinks
+    /// Takes note of damaged records.
+    let work: RequestWork
     /// The user record name of the caller; nil for nobody.
     var caller: String?
 
@@ -33,6 +35,12 @@ struct RecordAnswer {
         desiredKeys: [String]?,
         to writer: inout JSONWriter
     ) throws {
+        guard !record.isDamaged else {
+            work.noteDamage(of: record)
+            let error = RecordFailure.damaged(record.name)
+            writer.itemError(error.item(record.name, zone: namesZone ? zone.id : nil))
+            return
+        }
         writer.openObject()
         writer.member("recordName", record.name)
         writer.member("recordType", record.type)
@@ -75,6 +83,13 @@ struct RecordAnswer {
         }
         var fields = try RecordFields(stored: record.fields).fields
         if let desiredKeys {
+            guard desiredKeys.count <= RequestBudget.namesLimit else {
+                throw RequestError(
+                    .badRequest,
+                    reason: "The request has \(desiredKeys.count) desiredKeys; at most "
+                        + "\(RequestBudget.namesLimit) are allowed"
+                )
+            }
             let wanted = Set(desiredKeys)
             fields = fields.filter { wanted.contains($0.key) }
         }

@@ -24,7 +24,7 @@ extension CloudService {
         let id = randomness.uuid().lowercased()
         let links = try await links(call.request.baseURL, now: call.now)
         let expires = call.now + configuration.downloadSeconds * 1000
-        let zone = try await storage.write { writer in
+        let zone = try await write(call) { writer in
             let zone = try ZoneDirectory(call: call, reader: writer)
                 .zone(request.zoneID ?? .defaultZone)
             var manifest = ArchiveManifest(of: zone, desiredKeys: request.desiredKeys)

@@ -25,35 +25,47 @@ struct AssetLinks {
         var fieldName: String
     }
 
-    /// Seconds for which a receipt can be used in a record after the upload.
+    /// Seconds for which a receipt that no upload made can be used in a record.
     static let receiptSeconds: Int64 = 24 * 60 * 60
 
+    /// An address that bytes can be posted to, once.
+    struct Upload: Hashable {
+        var place: Place
+        /// Tells the addresses of a place apart.
+        var id: Int64
+        /// Milliseconds since 1970-01-01 UTC.
+        var expires: Int64
+    }
+
     /// Where the bytes for a place are posted to.
-    func uploadURL(_ place: Place) -> String {
+    func uploadURL(_ place: Place, id: Int64) -> String {
         var writer = TokenWriter()
         writer.append(place)
+        writer.append(id)
         writer.append(now + Int64(Limits.assetUploadSeconds) * 1000)
         let token = seal.sealForURL(writer.bytes, for: .upload)
         return baseURL + AssetRoute.upload(token: token).path
     }
 
-    /// The place that an upload token was made for; nil when it is forged or too old.
-    func place(uploadToken: String) -> Place? {
+    /// What an upload token was made for; nil when it is forged or too old.
+    func upload(uploadToken: String) -> Upload? {
         guard let contents = seal.openFromURL(uploadToken, for: .upload) else { return nil }
         var reader = TokenReader(contents)
-        guard let place = reader.place(), let expires = reader.number(), expires > now else {
-            return nil
-        }
-        return place
+        guard let place = reader.place(), let id = reader.number(),
+            let expires = reader.number(), expires > now
+        else { return nil }
+        return Upload(place: place, id: id, expires: expires)
     }
 
-    /// Proves that an asset was uploaded for a place.
-    func receipt(_ place: Place, _ asset: StoredAsset) -> String {
+    /// Proves that an asset was uploaded for a place, or that a record has it: then there is no upload.
+    func receipt(_ place: Place, _ asset: StoredAsset, upload: Int64? = nil) -> String {
+        let seconds = upload == nil ? Self.receiptSeconds : UploadDirectory.waitSeconds
         var writer = TokenWriter()
         writer.append(place)
         writer.append(asset.checksum)
         writer.append(asset.size)
-        writer.append(now + Self.receiptSeconds * 1000)
+        writer.append(now + seconds * 1000)
+        if let upload { writer.append(upload) }
         return seal.seal(writer.bytes, for: .receipt)
     }
 
@@ -66,13 +78,13 @@ struct AssetLinks {
     }
 
     /// The asset and the place that a receipt was made for; nil when it is forged or too old.
-    func asset(receipt: String) -> (place: Place, asset: StoredAsset)? {
+    func asset(receipt: String) -> (place: Place, asset: StoredAsset, upload: Int64?)? {
         guard let contents = seal.open(receipt, for: .receipt) else { return nil }
         var reader = TokenReader(contents)
         guard let place = reader.place(), let checksum = reader.data(),
             let size = reader.number(), let expires = reader.number(), expires > now
         else { return nil }
-        return (place, StoredAsset(checksum: checksum, size: size))
+        return (place, StoredAsset(checksum: checksum, size: size), reader.number())
     }
 
     /// A field with the download URLs of its assets.

@@ -21,6 +21,15 @@ public protocol AssetStorage: Sendable {
     /// Opens kept bytes; nil when there are none of that checksum.
     func open(_ checksum: [UInt8]) async throws -> AssetContents?
 
+    /// Removes the kept bytes of a checksum, if there are any and they are older than a time; bytes that
+    /// are kept again are new.
+    ///
+    /// - Parameters:
+    ///   - checksum: SHA-256 of the bytes.
+    ///   - milliseconds: The time, since 1970-01-01 UTC.
+    /// - Throws: `StorageError`.
+    func removeAsset(_ checksum: [UInt8], olderThan milliseconds: Int64) async throws
+
     /// Removes kept bytes that are older than a time and that nothing needs.
     ///
     /// - Parameters:

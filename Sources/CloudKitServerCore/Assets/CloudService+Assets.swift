@@ -1,9 +1,9 @@
 public import CloudKitWire
 
 #if canImport(FoundationEssentials)
-public import FoundationEssentials
+import FoundationEssentials
 #else
-public import Foundation
+import Foundation
 #endif
 
 extension CloudService {
@@ -20,11 +20,11 @@ extension CloudService {
         if call.path.database == .public { _ = try call.user() }
         let links = try await links(call.request.baseURL, now: call.now)
         let names = request.tokens.map { $0.recordName ?? randomness.uuid() }
-        let zone = try await storage.read { [configuration] reader in
+        let zone = try await read(call) { [configuration] reader in
             let zone = try ZoneDirectory(call: call, reader: reader)
                 .zone(request.zoneID ?? .defaultZone)
             let quota = StorageQuota(configuration, of: zone.database)
-            if let limit = try quota.limit(of: zone.zone, reader), zone.zone.bytes >= limit {
+            if let room = try quota.room(reader), room <= 0 {
                 throw RequestError(
                     .quotaExceeded,
                     reason: "The database has no room for assets; delete something or raise the "
@@ -47,67 +47,10 @@ extension CloudService {
             return UploadAssetsResponse.Token(
                 recordName: name,
                 fieldName: token.fieldName,
-                url: links.uploadURL(place)
+                url: links.uploadURL(place, id: randomness.identifier())
             )
         }
         return try WireJSON.encode(UploadAssetsResponse(tokens: tokens))
-    }
-
-    /// Takes the bytes posted to an upload URL.
-    ///
-    /// - Parameters:
-    ///   - token: The token of `AssetRoute.upload`.
-    ///   - body: The bytes, taken piece by piece; no more than the limit is kept anywhere.
-    /// - Returns: The answer, with the receipt that a record's field is set to.
-    @concurrent
-    public func receiveAsset<Body: AsyncSequence & Sendable>(
-        token: String,
-        body: Body
-    ) async -> ServiceResponse where Body.Element == Data {
-        let faults = decideFaults(asset: "assets/send")
-        var response = await receive(token, body, faults)
-        response.delivery = faults.delivery
-        response.faultRules = faults.rules
-        return response
-    }
-
-    private func receive<Body: AsyncSequence & Sendable>(
-        _ token: String,
-        _ body: Body,
-        _ faults: FaultDecision
-    ) async -> ServiceResponse where Body.Element == Data {
-        do {
-            if faults.isDropped { throw CancellationError() }
-            if let error = faults.error { throw error }
-            let links = try await links("", now: clock.milliseconds)
-            guard let place = links.place(uploadToken: token) else {
-                throw RequestError(
-                    .accessDenied,
-                    reason: "The upload URL was not made by this service or is older than "
-                        + "\(Limits.assetUploadSeconds / 60) minutes"
-                )
-            }
-            let asset = try await assets.store(body, limit: configuration.assetBytes)
-            let checksum = Data(asset.checksum).base64EncodedString()
-            let receipt = AssetUploadReceipt(
-                singleFile: WireAsset(
-                    fileChecksum: checksum,
-                    size: asset.size,
-                    receipt: links.receipt(place, asset)
-                )
-            )
-            return ok(try WireJSON.encode(receipt))
-        } catch let error as AssetTooLarge {
-            return failure(
-                RequestError(
-                    .badRequest,
-                    reason: "The asset has more than the allowed \(error.limit) bytes",
-                    nativeErrorCode: .limitExceeded
-                )
-            )
-        } catch {
-            return failure(error)
-        }
     }
 
     /// Opens the bytes behind a download URL.

@@ -11,10 +11,14 @@ extension CloudService {
     func rereferenceAssets(_ call: Call) async throws -> Data {
         let request = try call.message(RereferenceRequest.self)
         try checkCount(request.assets.count, "assets")
+        for item in request.assets {
+            try call.work.check(name: item.recordName)
+            try call.work.check(name: item.fieldName)
+        }
         _ = try call.user()
         let links = try await links("", now: call.now)
         let end = call.now + AssetLinks.receiptSeconds * 1000
-        return try await storage.write { [schemas] storage in
+        return try await write(call) { [schemas] storage in
             let directory = ZoneDirectory(call: call, reader: storage)
             let source = try directory.zone(request.zoneID ?? .defaultZone)
             let target = try request.targetZoneID.map { try directory.zone($0) } ?? source
@@ -55,7 +59,7 @@ extension CloudService {
         _ reader: any StorageReader
     ) throws -> WireAsset? {
         guard let record = try reader.record(zone.zone.id, name: item.recordName),
-            !record.isDeleted, try sight.shows(record, reader)
+            !record.isDeleted, !record.isDamaged, try sight.shows(record, reader)
         else { return nil }
         return try RecordFields(stored: record.fields).fields[item.fieldName]?.value?.asset
     }

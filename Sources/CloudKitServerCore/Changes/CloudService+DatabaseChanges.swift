@@ -46,7 +46,7 @@ extension CloudService {
         let seal = try await seal()
         let limit = Self.pageSize(request.resultsLimit)
         let namesReason = call.parameters.isTrue("deletionReasons")
-        return try await storage.read { reader in
+        return try await read(call) { reader in
             let directory = ZoneDirectory(call: call, reader: reader)
             let database = try directory.database()
             let start = try Self.start(request.syncToken, in: database, seal)

@@ -13,7 +13,7 @@ extension CloudService {
         try checkCount(request.zones.count, "zones")
         try Self.checkChangesExist(call)
         let links = try await links(call.request.baseURL, now: call.now)
-        return try await storage.read { reader in
+        return try await read(call) { reader in
             var writer = JSONWriter(capacity: 64 * 1024)
             writer.openObject()
             writer.key("zones")
@@ -41,7 +41,7 @@ extension CloudService {
         try Self.checkChangesExist(call)
         let links = try await links(call.request.baseURL, now: call.now)
         let request = ZoneChangesRequest(zones: [zone])
-        return try await storage.read { reader in
+        return try await read(call) { reader in
             let page = try Self.page(zone, of: request, call, reader, links.seal)
             var writer = JSONWriter(capacity: 64 * 1024)
             try Self.write(page, zone, of: request, call, reader, links, to: &writer)
@@ -98,6 +98,7 @@ extension CloudService {
                 ?? request.numberAsStrings ?? false,
             namesTypeOfTombstones: call.parameters.isTrue("tombstoneTypes"),
             links: links,
+            work: call.work,
             caller: call.caller.user?.recordName
         )
         // There is no feed of changes where roles matter.

@@ -19,7 +19,7 @@ extension CloudService {
         let selection = try request.selection()
         let directory = CopyDirectory(environment: call.environment.id, user: user.id)
         let id = randomness.uuid().lowercased()
-        try await storage.write { writer in
+        try await write(call) { writer in
             let zones = ZoneDirectory(call: call, reader: writer)
             let (source, sourceDatabase) = try zones.anyZone(request.sourceZoneID)
             let (target, targetDatabase) = try zones.anyZone(request.targetZoneID)
@@ -58,7 +58,7 @@ extension CloudService {
         try Self.checkIsNotPublic(call)
         let directory = CopyDirectory(environment: call.environment.id, user: try call.user().id)
         try await advance(request.jobID, directory, call)
-        guard let job = try await storage.read({ try directory.job(request.jobID, $0) }) else {
+        guard let job = try await read(call, { try directory.job(request.jobID, $0) }) else {
             throw RequestError(.notFound, reason: "No copy job '\(request.jobID)' of this user")
         }
         var writer = JSONWriter()
@@ -95,7 +95,8 @@ extension CloudService {
             parameters: QueryParameters(nil),
             caller: Caller(credential: .webToken, user: user),
             environment: environment,
-            now: clock.milliseconds
+            now: clock.milliseconds,
+            work: RequestWork(configuration.budget, clock)
         )
         let jobs = try await storage.read { try directory.all($0) }
         for job in jobs where job.status == .inProgress {

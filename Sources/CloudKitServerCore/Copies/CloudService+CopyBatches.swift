@@ -17,7 +17,7 @@ extension CloudService {
         let links = try await links("", now: call.now)
         let version = randomness.identifier()
         do {
-            let (status, queues) = try await storage.write {
+            let (status, queues) = try await write(call) {
                 [schemas, configuration, randomness] writer -> (CopyJob.Status?, Set<Data>) in
                 guard var job = try directory.job(id, writer) else { return (nil, []) }
                 guard job.status == .inProgress else { return (job.status, []) }

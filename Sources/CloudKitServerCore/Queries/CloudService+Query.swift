@@ -11,7 +11,7 @@ extension CloudService {
     func queryRecords(_ call: Call) async throws -> Data {
         let request = try call.message(QueryRecordsRequest.self)
         let links = try await links(call.request.baseURL, now: call.now)
-        return try await storage.read { [schemas] reader in
+        return try await read(call) { [schemas] reader in
             var writer = JSONWriter(capacity: 16 * 1024)
             try Self.writePage(of: request, call, reader, schemas, links, to: &writer)
             return writer.data
@@ -25,7 +25,7 @@ extension CloudService {
         let request = try call.message(QueryBatchRequest.self)
         try checkCount(request.batch.count, "queries")
         let links = try await links(call.request.baseURL, now: call.now)
-        return try await storage.read { [schemas] reader in
+        return try await read(call) { [schemas] reader in
             var writer = JSONWriter(capacity: 64 * 1024)
             writer.openObject()
             writer.key("batch")
@@ -52,9 +52,10 @@ extension CloudService {
         _ links: AssetLinks,
         to writer: inout JSONWriter
     ) throws {
+        try call.work.check(request.desiredKeys?.count, RequestBudget.namesLimit, "desiredKeys")
         let zones = try zones(of: request, ZoneDirectory(call: call, reader: reader))
         let schema = try schemas.current(call.environment, reader)
-        let query = try CompiledQuery(request.query, in: schema)
+        let query = try CompiledQuery(request.query, in: schema, call.work)
         let identity = QueryCursor.Identity(of: request.query, in: zones)
         let start = try request.continuationMarker.map {
             try QueryCursor($0, with: links.seal, identity)
@@ -77,7 +78,8 @@ extension CloudService {
                 uniquingKeysWith: { first, _ in first }
             ),
             limit: pageSize(request.resultsLimit),
-            start: start
+            start: start,
+            work: call.work
         )
         try run.run(in: zones)
         let page = run.page
@@ -112,6 +114,7 @@ extension CloudService {
                 numbersAsStrings: request.numbersAsStrings ?? false,
                 namesTypeOfTombstones: false,
                 links: links,
+                work: call.work,
                 caller: call.caller.user?.recordName
             )
             try answer.write(result.record, desiredKeys: request.desiredKeys, to: &writer)

@@ -24,7 +24,16 @@ struct CompiledQuery {
     /// Checks a query.
     ///
     /// - Throws: `RequestError` with `BAD_REQUEST` that says what the service would say.
-    init(_ query: WireQuery, in schema: Schema) throws(RequestError) {
+    init(
+        _ query: WireQuery,
+        in schema: Schema,
+        _ work: RequestWork
+    ) throws(RequestError) {
+        try work.check(query.filterBy.count, work.budget.filters, "filters")
+        try work.check(query.sortBy.count, work.budget.sorts, "sort keys")
+        try work.check(name: query.recordType)
+        for filter in query.filterBy { try work.check(name: filter.fieldName) }
+        for sort in query.sortBy { try work.check(name: sort.fieldName) }
         guard let type = schema.types[query.recordType] else {
             throw RequestError(
                 .badRequest,

@@ -27,6 +27,9 @@ struct QueryCursor: Hashable {
         let life: [UInt8]
     }
 
+    /// Whether the place is behind all results with its first key.
+    func isBehindKey(of query: CompiledQuery) -> Bool { keys.count < query.sorts.count }
+
     func sealed(by seal: TokenSeal, _ identity: Identity) -> String {
         var writer = TokenWriter()
         writer.append(identity.fingerprint)
@@ -35,7 +38,8 @@ struct QueryCursor: Hashable {
         writer.append(Int64(keys.count))
         for key in keys { writer.append(key) }
         writer.append(record)
-        return seal.seal(writer.bytes, for: .queryPage)
+        // The place may be that of a record which the caller may not read.
+        return seal.conceal(writer.bytes, for: .queryPage)
     }
 
     /// Opens a marker.
@@ -43,7 +47,7 @@ struct QueryCursor: Hashable {
     /// - Throws: `RequestError` with `BAD_REQUEST` when it is forged, of another query, or of a time
     ///   before a restore.
     init(_ marker: String, with seal: TokenSeal, _ identity: Identity) throws(RequestError) {
-        guard let contents = seal.open(marker, for: .queryPage) else {
+        guard let contents = seal.reveal(marker, for: .queryPage) else {
             throw RequestError(
                 .badRequest,
                 reason: "Unknown sync continuation type: the continuationMarker was not made here"

@@ -27,14 +27,12 @@ struct QueryRun {
     private(set) var results: [Result] = []
     /// Where the walk was broken off; nil when it went as far as it needed to.
     private(set) var brokenOff: QueryCursor?
-    private var visited = 0
     /// Who asks, as references name users.
     private let caller: String?
     private var home = ReferenceHome(zoneName: "", owner: "")
-
-    /// Index entries that one page looks at; a walk in order is broken off there and goes on with
-    /// the next page.
-    private static let visitLimit = 20_000
+    /// The last entry that was looked at in the zone that is walked through.
+    private var previous: IndexEntry?
+    private let work: RequestWork
 
     init(
         query: CompiledQuery,
@@ -42,7 +40,8 @@ struct QueryRun {
         reader: any StorageReader,
         sights: [RowID<StoredZone>: RecordSight],
         limit: Int,
-        start: QueryCursor?
+        start: QueryCursor?,
+        work: RequestWork
     ) {
         self.query = query
         self.plan = plan
@@ -51,6 +50,7 @@ struct QueryRun {
         caller = sights.values.first?.permissions.caller.user?.recordName
         self.limit = limit
         self.start = start
+        self.work = work
     }
 
     /// Walks through the zones.
@@ -80,6 +80,7 @@ struct QueryRun {
     }
 
     private mutating func walk(_ zone: ZoneView) throws {
+        previous = nil
         let ranges = plan.isDescending ? plan.driver.ranges.reversed() : plan.driver.ranges
         for range in ranges {
             var scan = IndexScan(
@@ -114,12 +115,13 @@ struct QueryRun {
                 record: RowID(rawValue: start.record)
             )
         } else if plan.isDescending {
-            let end = IndexKey.successor(of: key)
+            let end = start.isBehindKey(of: query) ? key : IndexKey.successor(of: key)
             if scan.upperBound.map({ end.lexicographicallyPrecedes($0) }) ?? true {
                 scan.upperBound = end
             }
-        } else if scan.lowerBound.lexicographicallyPrecedes(key) {
-            scan.lowerBound = key
+        } else {
+            let first = start.isBehindKey(of: query) ? IndexKey.successor(of: key) : key
+            if scan.lowerBound.lexicographicallyPrecedes(first) { scan.lowerBound = first }
         }
     }
 
@@ -135,14 +137,10 @@ struct QueryRun {
                 return false
             }
         }
+        let isSpent = try work.look()
         if isOutsidePage(entry.record) { return true }
-        visited += 1
-        if plan.isExactlyOrdered, visited > Self.visitLimit, results.count <= limit,
-            !IndexKey.isShortened(entry.key)
-        {
-            breakOff(at: entry)
-            return false
-        }
+        if isSpent, results.count <= limit, breakOff(before: entry) { return false }
+        previous = entry
         guard let record = try reader.record(entry.record), !record.isDeleted,
             let result = try result(record, entry, zone)
         else { return true }
@@ -157,20 +155,35 @@ struct QueryRun {
         return results.count > limit && results.last.map { record >= $0.record.id } ?? false
     }
 
-    /// Ends the page here; of several zones, the walk that got least far counts.
-    private mutating func breakOff(at entry: IndexEntry) {
-        let place = QueryCursor(
+    /// Ends the page behind the last entry, where the walk is in order and has got somewhere; of
+    /// several zones, the walk that got least far counts.
+    private mutating func breakOff(before entry: IndexEntry) -> Bool {
+        // A shortened key is no place: others begin alike.
+        guard plan.isOrdered, let previous, !IndexKey.isShortened(previous.key) else {
+            return false
+        }
+        var place = QueryCursor(
             driver: plan.choice,
-            keys: [entry.key],
-            record: entry.record.rawValue
+            keys: [previous.key],
+            record: previous.record.rawValue
         )
+        if !plan.isExactlyOrdered {
+            // Results with one first key come in an order of their own.
+            guard entry.key != previous.key else { return false }
+            place.record = plan.isDescending ? .min : .max
+        }
+        end(at: place)
+        return true
+    }
+
+    private mutating func end(at place: QueryCursor) {
         if let brokenOff, !precedes(place.keys, place.record, brokenOff.keys, brokenOff.record) {
             return
         }
         brokenOff = place
         // Results behind the place will come with the next page.
         results = results.filter {
-            precedes($0.keys, $0.record.id.rawValue, place.keys, place.record)
+            !precedes(place.keys, place.record, $0.keys, $0.record.id.rawValue)
         }
     }
 
@@ -180,6 +193,8 @@ struct QueryRun {
         _ zone: ZoneView
     ) throws -> Result? {
         guard try sights[zone.zone.id]?.shows(record, reader) == true else { return nil }
+        // What does not say any more whether it belongs here is told of as an error.
+        if record.isDamaged { return damaged(record, entry, zone) }
         let isKey = plan.isExactlyOrdered && !IndexKey.isShortened(entry.key)
         let needsFields = !plan.checks.isEmpty || plan.driver.repeats || !isKey
         let fields = needsFields ? try RecordFields(stored: record.fields) : RecordFields()
@@ -195,10 +210,28 @@ struct QueryRun {
         let keys =
             isKey || plan.isExactlyOrdered && query.sorts.isEmpty
             ? [entry.key] : query.sorts.map { key($0, record, fields) }
-        if let start, !precedes(start.keys, start.record, keys, record.id.rawValue) { return nil }
-        if let brokenOff,
-            !precedes(keys, record.id.rawValue, brokenOff.keys, brokenOff.record)
-        {
+        return isInPage(keys, record) ? Result(keys: keys, record: record, zone: zone) : nil
+    }
+
+    /// Whether a place in the order is behind the start, and not behind where the page ended early.
+    private func isInPage(_ keys: [Data], _ record: StoredRecord) -> Bool {
+        if let start, !precedes(start.keys, start.record, keys, record.id.rawValue) { return false }
+        guard let brokenOff else { return true }
+        return !precedes(brokenOff.keys, brokenOff.record, keys, record.id.rawValue)
+    }
+
+    private func damaged(
+        _ record: StoredRecord,
+        _ entry: IndexEntry,
+        _ zone: ZoneView
+    ) -> Result? {
+        var keys = query.sorts.map { _ in IndexKey.missing }
+        if plan.isExactlyOrdered {
+            keys = [entry.key]
+        } else if plan.isOrdered, !keys.isEmpty {
+            keys[0] = entry.key
+        }
+        guard isInPage(keys, record), !results.contains(where: { $0.record.id == record.id }) else {
             return nil
         }
         return Result(keys: keys, record: record, zone: zone)

@@ -14,8 +14,9 @@ extension CloudService {
             common: LookupRecordsRequest.init(common:)
         )
         try checkCount(request.records.count, "records")
+        for item in request.records { try call.work.check(name: item.recordName) }
         let links = try await links(call.request.baseURL, now: call.now)
-        return try await storage.read { [schemas] reader in
+        return try await read(call) { [schemas] reader in
             let zone = try ZoneDirectory(call: call, reader: reader)
                 .zone(request.zoneID ?? .defaultZone)
             let sight = try zone.sight(call, schemas, reader)
@@ -25,6 +26,7 @@ extension CloudService {
                 numbersAsStrings: request.numbersAsStrings ?? false,
                 namesTypeOfTombstones: false,
                 links: links,
+                work: call.work,
                 caller: call.caller.user?.recordName
             )
             var writer = JSONWriter(capacity: 4096)

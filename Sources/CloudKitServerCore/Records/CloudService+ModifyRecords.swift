@@ -22,6 +22,17 @@ extension CloudService {
             limit: isOneUnit
                 ? WireExtensions.operationsPerRequest : Limits.operationsPerRequest
         )
+        for keys in [request.desiredKeys] + request.operations.map(\.desiredKeys) {
+            try call.work.check(keys?.count, RequestBudget.namesLimit, "desiredKeys")
+        }
+        try call.work.check(name: request.zoneID?.zoneName)
+        for record in request.operations.map(\.record) {
+            try call.work.check(name: record.recordName)
+            try call.work.check(name: record.recordType)
+            try call.work.check(name: record.parent?.recordName)
+            try call.work.check(name: record.shareParts?.forRecord?.recordName)
+            try call.work.check(name: record.zoneID?.zoneName)
+        }
         let batches = try batches(of: request)
         let links = try await links(call.request.baseURL, now: call.now)
         var outcomes = [(RecordOutcome, ZoneView?)?](
@@ -84,7 +95,7 @@ extension CloudService {
     ) async throws -> ([RecordOutcome], ZoneView?) {
         let version = randomness.identifier()
         do {
-            let (outcomes, zone, queues) = try await storage.write {
+            let (outcomes, zone, queues) = try await write(call) {
                 [schemas, configuration, randomness] writer in
                 var zone = try ZoneDirectory(call: call, reader: writer).zone(batch.zone)
                 let environment = try writer.environment(call.environment.id) ?? call.environment
@@ -150,6 +161,7 @@ extension CloudService {
                 numbersAsStrings: request.numbersAsStrings ?? false,
                 namesTypeOfTombstones: call.parameters.isTrue("tombstoneTypes"),
                 links: links,
+                work: call.work,
                 caller: call.caller.user?.recordName
             )
             let keys = operation.desiredKeys ?? request.desiredKeys

@@ -8,7 +8,7 @@ import Foundation
 
 extension RecordCommit {
     /// A field with its receipts checked and taken out; what remains is what is stored.
-    func redeem(
+    mutating func redeem(
         _ field: WireField,
         _ key: String,
         _ name: String,
@@ -19,9 +19,10 @@ extension RecordCommit {
         case .asset(let asset):
             field.value = .asset(try redeem(asset, key, name, before))
         case .list(let values, of: .asset):
-            let redeemed = try values.map { value -> WireValue in
-                guard let asset = value.asset else { return value }
-                return .asset(try redeem(asset, key, name, before))
+            var redeemed: [WireValue] = []
+            for value in values {
+                let asset = try value.asset.map { try redeem($0, key, name, before) }
+                redeemed.append(asset.map { .asset($0) } ?? value)
             }
             field.value = .list(redeemed, of: .asset)
         default: break
@@ -29,7 +30,7 @@ extension RecordCommit {
         return field
     }
 
-    private func redeem(
+    private mutating func redeem(
         _ asset: WireAsset,
         _ key: String,
         _ name: String,
@@ -64,6 +65,10 @@ extension RecordCommit {
                 "The receipt of the asset in field '\(key)' of '\(name)' was issued for field "
                     + "'\(issued.place.fieldName)' of '\(issued.place.recordName)'"
             )
+        }
+        if let upload = issued.upload, !redeemed.contains(upload) {
+            redeemed.append(upload)
+            released += try UploadDirectory(database: zone.database.id).waiting(upload, writer)
         }
         return WireAsset(
             fileChecksum: Data(issued.asset.checksum).base64EncodedString(),

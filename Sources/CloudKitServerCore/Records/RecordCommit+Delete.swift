@@ -139,7 +139,11 @@ extension RecordCommit {
 
     /// Turns a record into its tombstone.
     private mutating func bury(_ record: StoredRecord) throws {
-        let fields = try RecordFields(stored: record.fields)
+        let fields = try RecordFields(of: record)
+        if record.isDamaged {
+            call.work.noteDamage(of: record)
+            try writer.removeEntries(of: record.id, in: record.zone)
+        }
         let type = rules.schema.types[record.type] ?? RecordTypeSchema(number: 0)
         for entry in IndexKeys(type).entries(of: record, fields, zone.home()) {
             try writer.removeEntry(entry, in: record.zone)

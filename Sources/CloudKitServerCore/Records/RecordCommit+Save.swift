@@ -14,6 +14,8 @@ extension RecordCommit {
         tombstone: StoredRecord?
     ) throws -> StoredRecord {
         let wire = item.operation.record
+        redeemed = []
+        released = 0
         let type = try recordType(of: wire, item.name, existing)
         let typeSchema = try rules.type(type)
         if let existing {
@@ -21,7 +23,13 @@ extension RecordCommit {
         } else {
             try permissions.checkCreate(typeSchema, item.name)
         }
-        let before = try existing.map { try RecordFields(stored: $0.fields) }
+        if let existing, existing.isDamaged {
+            call.work.noteDamage(of: existing)
+            guard item.operation.operationType.clearsOtherFields else {
+                throw RecordFailure.damaged(item.name)
+            }
+        }
+        let before = try existing.map { try RecordFields(of: $0) }
         let kept = item.operation.operationType.clearsOtherFields ? nil : before
         let fields = try merged(wire.fields, into: kept, before: before, type, item.name)
         try checkSize(fields, item.name)
@@ -46,6 +54,7 @@ extension RecordCommit {
             extra: try part?.stored
         )
         let saved = try store(row, fields, links, over: existing, before, isNew: tombstone == nil)
+        try releaseUploads()
         bytes += growth
         note(existing == nil ? .created : .updated, saved, before: existing)
         return saved
@@ -137,7 +146,11 @@ extension RecordCommit {
         }
         let keys = indexKeys(of: row.type)
         let new = keys.entries(of: row, fields, zone.home())
-        if let existing, let before {
+        if let existing, existing.isDamaged {
+            try writer.removeEntries(of: existing.id, in: row.zone)
+            try writer.addEntries(new, in: row.zone)
+            try writer.removeReferences(from: row.id)
+        } else if let existing, let before {
             let old = keys.entries(of: existing, before, zone.home())
             try replace(old, with: new)
             try writer.removeReferences(from: row.id)

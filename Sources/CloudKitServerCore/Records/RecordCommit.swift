@@ -35,7 +35,11 @@ struct RecordCommit {
     /// Bytes of the zone's records so far.
     var bytes: Int64
     /// Bytes that the zone may grow to; nil for any number.
-    private let byteLimit: Int64?
+    private var byteLimit: Int64?
+    /// The uploads whose bytes the record that is being saved takes over, and the bytes of them that
+    /// the quota counts already.
+    var redeemed: [Int64] = []
+    var released: Int64 = 0
 
     init(
         call: Call,
@@ -201,12 +205,23 @@ struct RecordCommit {
 
     /// Refuses what would not fit into the database; what makes it smaller always fits.
     func checkQuota(_ growth: Int64, _ name: String) throws {
-        guard let byteLimit, growth > 0, bytes + growth > byteLimit else { return }
+        guard let byteLimit, growth > 0 else { return }
+        let room = byteLimit + released - bytes
+        guard growth > room else { return }
         throw RecordFailure(
             .quotaExceeded,
             "Record '\(name)' needs \(growth) bytes more, its database has room for "
-                + "\(max(byteLimit - bytes, 0)); delete something or raise the quota"
+                + "\(max(room, 0)); delete something or raise the quota"
         )
+    }
+
+    /// Leaves the bytes of uploads to the record that was stored with them.
+    mutating func releaseUploads() throws {
+        let directory = UploadDirectory(database: zone.database.id)
+        for upload in redeemed { try directory.release(upload, writer) }
+        byteLimit? += released
+        redeemed = []
+        released = 0
     }
 
     /// Notes what was done to a record, for those who subscribe to it.
@@ -215,7 +230,9 @@ struct RecordCommit {
         _ record: StoredRecord,
         before: StoredRecord? = nil
     ) {
-        changes.append(RecordChange(kind: kind, record: record, before: before))
+        let known = before.flatMap { $0.isDamaged ? nil : $0 }
+        guard !record.isDamaged else { return }
+        changes.append(RecordChange(kind: kind, record: record, before: known))
     }
 
     /// The next number of the zone.

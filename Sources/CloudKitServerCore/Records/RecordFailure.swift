@@ -35,6 +35,14 @@ struct RecordFailure: Error, Hashable {
         }
     }
 
+    /// What is said of a record that is not as it was written.
+    static func damaged(_ name: String) -> RecordFailure {
+        RecordFailure(
+            .internalError,
+            "The stored record '\(name)' is damaged; it can be replaced or deleted"
+        )
+    }
+
     /// The failure as an element of an answer.
     func item(_ recordName: String, zone: WireZoneID? = nil) -> ItemError {
         ItemError(

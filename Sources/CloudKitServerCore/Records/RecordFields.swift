@@ -23,6 +23,11 @@ struct RecordFields: Hashable {
         }
     }
 
+    /// The fields of a record; none of a damaged one.
+    init(of record: StoredRecord) throws {
+        if record.isDamaged { self.init() } else { try self.init(stored: record.fields) }
+    }
+
     /// The stored form.
     var stored: Data {
         var writer = JSONWriter(capacity: 1024)

@@ -15,6 +15,15 @@ struct StorageQuota {
     func limit(of zone: StoredZone, _ reader: any StorageReader) throws -> Int64? {
         guard let limit else { return nil }
         let others = try reader.zones(database.id).filter { $0.id != zone.id }
-        return limit - others.reduce(0) { $0 + $1.bytes }
+        // What was uploaded and stands in no record yet counts too.
+        let waiting = try UploadDirectory(database: database.id).bytes(reader)
+        return limit - waiting - others.reduce(0) { $0 + $1.bytes }
+    }
+
+    /// Bytes that the database has room for; nil for any number.
+    func room(_ reader: any StorageReader) throws -> Int64? {
+        guard let limit else { return nil }
+        let waiting = try UploadDirectory(database: database.id).bytes(reader)
+        return try limit - waiting - reader.zones(database.id).reduce(0) { $0 + $1.bytes }
     }
 }

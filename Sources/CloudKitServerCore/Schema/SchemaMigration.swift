@@ -115,7 +115,7 @@ struct SchemaMigration {
         var homes = ReferenceHomes()
         for record in try records(of: type, limit: .max) {
             guard let row = try writer.record(record), !row.isDeleted else { continue }
-            let fields = try RecordFields(stored: row.fields)
+            let fields = try RecordFields(of: row)
             let home = try homes.home(of: row.zone, writer)
             for entry in keys.entries(of: row, fields, home) where entry.index != type.nameIndex {
                 try writer.addEntry(entry, in: row.zone)

@@ -10,6 +10,9 @@ import Foundation
 struct SchemaRules: Sendable {
     private(set) var schema: Schema
     private(set) var isChanged = false
+    /// The types, and the number of fields, that were added just now.
+    private(set) var newTypes: Set<String> = []
+    private(set) var newFields = 0
     /// Indexes that records saved before do not stand in yet.
     private(set) var newIndexes: [NewIndex] = []
 
@@ -45,6 +48,10 @@ struct SchemaRules: Sendable {
         guard configuration.growsSchema else {
             throw RecordFailure(.badRequest, "Did not find record type: \(name)")
         }
+        guard newTypes.count < configuration.budget.newTypes else {
+            throw tooMuchGrowth("\(configuration.budget.newTypes) new types")
+        }
+        newTypes.insert(name)
         schema.addType(name, indexesSystemFields: configuration.indexesSystemFields)
         isChanged = true
         return schema.types[name] ?? RecordTypeSchema(number: 0)
@@ -92,6 +99,10 @@ struct SchemaRules: Sendable {
         guard configuration.growsSchema else {
             throw RecordFailure(.badRequest, "Field \(key) not found in \(type)")
         }
+        guard newFields < configuration.budget.newFields else {
+            throw tooMuchGrowth("\(configuration.budget.newFields) new fields")
+        }
+        newFields += 1
         isChanged = true
         let number = schema.takeNumber()
         schema.types[type]?.fields[key] = FieldSchema(
@@ -103,6 +114,15 @@ struct SchemaRules: Sendable {
         if !fieldType.isList, let index = schema.types[type]?.fields[key]?.valueIndex {
             newIndexes.append(NewIndex(index: index, type: type))
         }
+    }
+
+    private func tooMuchGrowth(_ limit: String) -> RecordFailure {
+        RecordFailure(
+            .badRequest,
+            "The request needs more than \(limit) in the schema; save in smaller requests, or import "
+                + "a schema first",
+            nativeCode: .limitExceeded
+        )
     }
 
     private func checkEncryption(

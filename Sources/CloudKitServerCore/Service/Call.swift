@@ -20,6 +20,8 @@ struct Call: Sendable {
     let environment: StoredEnvironment
     /// When the request came.
     let now: Int64
+    /// What it has cost so far.
+    let work: RequestWork
     /// What goes wrong with it on purpose.
     var faults = FaultDecision()
 

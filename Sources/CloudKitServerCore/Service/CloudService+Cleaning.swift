@@ -8,8 +8,9 @@ extension CloudService {
     /// Removes what nobody can use any more, and finishes copies that nobody asks about.
     ///
     /// That is: credentials that have expired, tombstones of records that were deleted long ago,
-    /// archives whose links ended, copies that ended long ago, and assets that no record holds and
-    /// nothing that was handed out can bring back. A server calls it now and then; it may run beside requests.
+    /// archives whose links ended, copies that ended long ago, uploads that no record took over within
+    /// half an hour, and assets that no record holds and nothing that was handed out can bring back. A
+    /// server calls it every few minutes; it may run beside requests.
     ///
     /// - Throws: `StorageError`.
     @concurrent
@@ -20,6 +21,7 @@ extension CloudService {
         try await removeTombstones(olderThan: now - configuration.tombstoneSeconds * 1000)
         try await cleanJobs(now)
         try await storage.write { try AssetHolds().clean(now: now, $0) }
+        try await cleanUploads(now)
         // A receipt is good for a day after the upload; one more for uploads that take long.
         let oldest = now - 2 * AssetLinks.receiptSeconds * 1000
         try await assets.removeAssets(olderThan: oldest) { [storage] checksum in

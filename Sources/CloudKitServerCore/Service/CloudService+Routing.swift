@@ -58,12 +58,14 @@ extension CloudService {
             throw RequestError(.authenticationFailed, reason: "Authentication failed")
         }
         if let token = credentials.webToken, configuration.rotatesWebTokens,
-            !rotation.allows(token)
+            rotation.use(token) == .replayed
         {
+            try await end(token)
             throw RequestError(
                 .authenticationFailed,
-                reason: "Authentication failed: ckWebAuthToken was used before; every answer "
-                    + "carries the next one"
+                reason:
+                    "Authentication failed: ckWebAuthToken was used before, so that its session "
+                    + "has ended; every answer carries the next token"
             )
         }
         return Call(
@@ -72,8 +74,15 @@ extension CloudService {
             parameters: credentials.parameters,
             caller: entry.caller,
             environment: entry.environment,
-            now: now
+            now: now,
+            work: RequestWork(configuration.budget, clock)
         )
+    }
+
+    /// Ends the session of a token that somebody else holds too.
+    private func end(_ token: WebToken) async throws {
+        try await storage.write { try $0.removeCredential(.webToken, hash: token.hash) }
+        callers.removeAll()
     }
 
     /// Looks a caller up, and prolongs its session where that is due.

@@ -33,6 +33,9 @@ public final class CloudService: Sendable {
     let rotation = TokenRotation()
     let callers = CallerCache()
     let signInTries = SignInTries()
+    let uploads = UploadLedger()
+    /// Half as many as the engine has connections, and fewer than it has threads.
+    let lane = SlowLane(width: 8, line: 1000)
     let faults = Mutex<FaultScript?>(nil)
     let waiters: PushWaiters
     let lastForeignChange = Mutex<Int64?>(nil)
@@ -59,8 +62,12 @@ public final class CloudService: Sendable {
     /// Answers one request; asset bytes go through `receiveAsset` and `openAsset`.
     ///
     /// Never throws: a failure is an answer with CloudKit's error code, status and reason.
-    @concurrent
     public func respond(to request: ServiceRequest) async -> ServiceResponse {
+        await withTaskExecutorPreference(storage.threads) { await self.answer(request) }
+    }
+
+    @concurrent
+    private func answer(_ request: ServiceRequest) async -> ServiceResponse {
         if request.path == CourierRoute.path { return await courier(request) }
         if DeviceRoute.isMissed(by: request) { return missedDeviceRoute(request) }
         var call: Call
@@ -76,12 +83,13 @@ public final class CloudService: Sendable {
             try throttle?.admit(call)
             if call.faults.isDropped { throw CancellationError() }
             try await prepare(call.faults, call, endpoint)
-            response = ok(try await answer(call, endpoint))
+            response = ok(try await answerInLane(call, endpoint))
         } catch {
             response = failure(error)
         }
         response.delivery = call.faults.delivery
         response.faultRules = call.faults.rules
+        response.cause = response.cause ?? call.work.damage
         if let token = call.caller.webToken, !call.faults.expiresWebToken,
             let next = try? await nextToken(after: token)
         {
@@ -91,9 +99,9 @@ public final class CloudService: Sendable {
     }
 
     /// The token that an answer carries to a client that sent one.
-    private func nextToken(after token: WebToken) async throws -> String {
+    private func nextToken(after token: WebToken) async throws -> String? {
         let next = WebToken(secret: token.secret, nonce: randomness.identifier())
-        if configuration.rotatesWebTokens { rotation.rotate(from: token, to: next) }
+        if configuration.rotatesWebTokens, !rotation.rotate(from: token, to: next) { return nil }
         return next.text(try await seal())
     }
 

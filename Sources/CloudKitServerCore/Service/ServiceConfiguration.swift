@@ -55,6 +55,9 @@ public struct ServiceConfiguration: Sendable {
     /// Ours; Apple publishes no figure.
     public var tombstoneSeconds: Int64 = 90 * 24 * 60 * 60
 
+    /// What one request may cost.
+    public var budget = RequestBudget()
+
     /// What hashing a password costs.
     package var passwordCost = PasswordHash.Cost.recommended
 

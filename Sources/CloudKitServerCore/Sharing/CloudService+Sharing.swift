@@ -13,7 +13,7 @@ extension CloudService {
         try checkCount(request.shortGUIDs.count, "shortGUIDs")
         let user = try call.user()
         let links = try await links(call.request.baseURL, now: call.now)
-        return try await storage.read { reader in
+        return try await read(call) { reader in
             let directory = ShareDirectory(environment: call.environment.id)
             let writer = ShareAnswer(call: call, user: user, reader: reader, links: links)
             return try writer.answer(request.shortGUIDs) { guid in
@@ -28,7 +28,7 @@ extension CloudService {
         try checkCount(request.shortGUIDs.count, "shortGUIDs")
         let user = try call.user()
         let links = try await links(call.request.baseURL, now: call.now)
-        let (answer, queues) = try await storage.write { [randomness] writer in
+        let (answer, queues) = try await write(call) { [randomness] writer in
             let answer = ShareAnswer(call: call, user: user, reader: writer, links: links)
             var queues: Set<Data> = []
             let body = try answer.answer(request.shortGUIDs) { guid in

@@ -20,7 +20,8 @@ extension RecordCommit {
                 "The share '\(name)' can be saved in a custom zone of its owner only"
             )
         }
-        let before = try existing?.extra.map { try SharePart(stored: $0) }
+        let known = existing.flatMap { $0.isDamaged ? nil : $0 }
+        let before = try known?.extra.map { try SharePart(stored: $0) }
         let root = try before.map { $0.root } ?? rootName(of: wire, name)
         if before == nil { try checkUnshared(root, name) }
         var part = SharePart(
@@ -184,7 +185,7 @@ extension RecordCommit {
     mutating func markRoots(_ outcomes: inout [RecordOutcome]) throws {
         for (root, share) in newShares.sorted(by: { $0.key < $1.key }) {
             guard var row = try writer.record(zone.zone.id, name: root), !row.isDeleted,
-                row.share != share
+                !row.isDamaged, row.share != share
             else { continue }
             let before = row
             row.share = share
@@ -203,7 +204,9 @@ extension RecordCommit {
     ///
     /// Only its owner deletes a share, and only who takes part leaves it.
     mutating func leave(_ record: StoredRecord) throws -> Bool {
-        guard call.path.database == .shared, let extra = record.extra else { return false }
+        guard call.path.database == .shared, !record.isDamaged, let extra = record.extra else {
+            return false
+        }
         var part = try SharePart(stored: extra)
         guard let user = call.caller.user?.recordName,
             part.opening(for: user, share: record.name) != nil
@@ -224,9 +227,10 @@ extension RecordCommit {
 
     /// Lets the root of a deleted share forget it, unless the root goes too.
     mutating func forgetShare(_ record: StoredRecord, besides gone: Set<String>) throws {
-        guard let extra = record.extra, let root = try SharePart(stored: extra).root,
+        guard let extra = record.extra, !record.isDamaged,
+            let root = try SharePart(stored: extra).root,
             !gone.contains(root), var row = try writer.record(record.zone, name: root),
-            !row.isDeleted
+            !row.isDeleted, !row.isDamaged
         else { return }
         let before = row
         row.share = nil

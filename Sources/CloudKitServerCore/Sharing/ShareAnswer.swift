@@ -70,6 +70,7 @@ struct ShareAnswer {
             numbersAsStrings: false,
             namesTypeOfTombstones: false,
             links: links,
+            work: call.work,
             caller: user.recordName
         )
         try answer.write(row, desiredKeys: nil, to: &writer)

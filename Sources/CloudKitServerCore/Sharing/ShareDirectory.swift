@@ -58,7 +58,7 @@ struct ShareDirectory {
     ) throws -> (row: StoredRecord, part: SharePart)? {
         let zone = RowID<StoredZone>(rawValue: place.zone)
         guard let row = try reader.record(zone, name: place.share), !row.isDeleted,
-            let extra = row.extra
+            !row.isDamaged, let extra = row.extra
         else { return nil }
         return (row, try SharePart(stored: extra))
     }

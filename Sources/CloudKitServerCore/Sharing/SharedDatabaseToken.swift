@@ -46,7 +46,7 @@ extension CloudService {
     ) async throws -> DatabaseChangesResponse {
         let user = try call.user()
         let seal = try await seal()
-        return try await storage.read { reader in
+        return try await read(call) { reader in
             // The user's private database changes its life with all others of the environment.
             let own = try reader.database(call.environment.id, owner: user.id)
             let incarnation = own?.incarnation ?? 0

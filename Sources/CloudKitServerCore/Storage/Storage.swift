@@ -24,6 +24,9 @@ public protocol Storage: Sendable {
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value
 
+    /// Where requests run that read: threads that may wait; nil where reads never wait.
+    var threads: (any TaskExecutor)? { get }
+
     /// A number that differs after every commit of others: of another process, or through another
     /// opening of the same file. Nil where there can be no others.
     ///
@@ -32,6 +35,9 @@ public protocol Storage: Sendable {
 }
 
 extension Storage {
+    /// Reads never wait.
+    public var threads: (any TaskExecutor)? { nil }
+
     /// Nobody else writes.
     public func foreignChanges() async throws -> Int64? { nil }
 }

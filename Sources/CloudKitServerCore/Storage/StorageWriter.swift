@@ -81,6 +81,8 @@ public protocol StorageWriter: StorageReader {
     func addEntries(_ entries: [IndexEntry], in zone: RowID<StoredZone>) throws
     /// Removes an index entry if it is there.
     func removeEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws
+    /// Removes every index entry of a record; slow, for records whose values are not known any more.
+    func removeEntries(of record: RowID<StoredRecord>, in zone: RowID<StoredZone>) throws
     /// Removes every entry of an index in an environment.
     func removeEntries(index: Int64, _ environment: RowID<StoredEnvironment>) throws
     /// Adds an entry for every record of an environment that stands in one index and not in another.

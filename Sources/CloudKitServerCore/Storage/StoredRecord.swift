@@ -47,6 +47,9 @@ public struct StoredRecord: Hashable, Sendable {
     /// What only records of some types have, such as the participants of a share.
     public var extra: Data?
 
+    /// Whether the engine found that the row is not as it was written.
+    public var isDamaged = false
+
     /// Makes a row.
     public init(
         id: RowID<StoredRecord>,

@@ -10,7 +10,7 @@ extension CloudService {
     /// `subscriptions/list`: the caller's subscriptions to the database.
     func listSubscriptions(_ call: Call) async throws -> Data {
         let collection = try SubscriptionCollection(call)
-        let found = try await storage.read { try collection.all($0) }
+        let found = try await read(call) { try collection.all($0) }
         return try WireJSON.encode(SubscriptionsResponse(subscriptions: found.map { .success($0) }))
     }
 
@@ -19,7 +19,7 @@ extension CloudService {
         let request = try call.message(LookupSubscriptionsRequest.self)
         try checkCount(request.subscriptions.count, "subscriptions")
         let collection = try SubscriptionCollection(call)
-        let found = try await storage.read { reader in
+        let found = try await read(call) { reader in
             try request.subscriptions.map { item -> ItemResult<WireSubscription> in
                 if let found = try collection.subscription(item.subscriptionID, reader) {
                     return .success(found)
@@ -36,7 +36,7 @@ extension CloudService {
         try checkCount(request.operations.count, "operations")
         let collection = try SubscriptionCollection(call)
         let names = request.operations.map { $0.subscription.subscriptionID ?? randomness.uuid() }
-        let results = try await storage.write { [schemas] writer in
+        let results = try await write(call) { [schemas] writer in
             let schema = try schemas.current(call.environment, writer)
             return try zip(request.operations, names).map { operation, name in
                 var operation = operation

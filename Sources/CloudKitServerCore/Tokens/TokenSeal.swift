@@ -18,6 +18,7 @@ struct TokenSeal: Sendable {
     }
 
     private static let signatureBytes = 16
+    private static let nonceBytes = 12
     private let key: SymmetricKey
 
     init(key: Data) {
@@ -68,6 +69,29 @@ struct TokenSeal: Sendable {
     /// A secret that only this service can make, the same for the same contents.
     func secret(of contents: [UInt8], for purpose: Purpose) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: [purpose.rawValue] + contents, using: key))
+    }
+
+    /// As `seal`, with contents that nobody else can read.
+    func conceal(_ contents: [UInt8], for purpose: Purpose) -> String {
+        let nonce = secret(of: contents, for: purpose).prefix(Self.nonceBytes)
+        guard let nonce = try? AES.GCM.Nonce(data: nonce),
+            let box = try? AES.GCM.seal(contents, using: concealing(purpose), nonce: nonce),
+            let data = box.combined
+        else { preconditionFailure("A nonce has 12 bytes") }
+        return data.base64EncodedString()
+    }
+
+    /// The contents of what `conceal` made; nil when it was not made here for this purpose.
+    func reveal(_ token: String, for purpose: Purpose) -> [UInt8]? {
+        guard let data = Data(base64Encoded: token),
+            let box = try? AES.GCM.SealedBox(combined: data),
+            let contents = try? AES.GCM.open(box, using: concealing(purpose))
+        else { return nil }
+        return Array(contents)
+    }
+
+    private func concealing(_ purpose: Purpose) -> SymmetricKey {
+        SymmetricKey(data: secret(of: Array("conceal".utf8), for: purpose))
     }
 
     private func signature(of contents: [UInt8], for purpose: Purpose) -> [UInt8] {

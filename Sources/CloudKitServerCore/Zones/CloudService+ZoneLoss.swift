@@ -29,10 +29,11 @@ extension CloudService {
     ) async throws {
         let seal = try await seal()
         let now = clock.milliseconds
+        let work = RequestWork(configuration.budget, clock)
         let queues = try await storage.write { [randomness] writer in
             let row = try Self.environment(user.container, environment, writer)
             let owner = try Self.user(user, writer)
-            let call = Self.call(of: owner, in: row, now: now)
+            let call = Self.call(of: owner, in: row, now: now, work)
             var change = ZoneChange(
                 call: call,
                 writer: writer,
@@ -54,7 +55,8 @@ extension CloudService {
     private static func call(
         of owner: StoredUser,
         in environment: StoredEnvironment,
-        now: Int64
+        now: Int64,
+        _ work: RequestWork
     ) -> Call {
         let path = ServicePath(
             container: environment.container,
@@ -68,7 +70,8 @@ extension CloudService {
             parameters: QueryParameters(nil),
             caller: Caller(credential: .webToken, user: owner),
             environment: environment,
-            now: now
+            now: now,
+            work: work
         )
     }
 }

@@ -10,7 +10,7 @@ extension CloudService {
     /// `zones/list`: all zones of the database.
     func listZones(_ call: Call) async throws -> Data {
         let seal = try await seal()
-        let zones = try await storage.read { reader in
+        let zones = try await read(call) { reader in
             try ZoneDirectory(call: call, reader: reader).zones()
                 .map { try $0.wire(call, seal, reader) }
         }
@@ -30,7 +30,7 @@ extension CloudService {
         let request = try call.message(LookupZonesRequest.self)
         try checkCount(request.zones.count, "zones")
         let seal = try await seal()
-        let zones = try await storage.read { reader in
+        let zones = try await read(call) { reader in
             let directory = ZoneDirectory(call: call, reader: reader)
             return try request.zones.map { id in
                 try Self.item(zone: id) { try directory.zone(id).wire(call, seal, reader) }
@@ -53,7 +53,7 @@ extension CloudService {
         _ = try call.user()
         try checkUnique(request.operations.map(\.zone.zoneID.zoneName), "zone")
         let seal = try await seal()
-        let (zones, queues) = try await storage.write { [randomness] writer in
+        let (zones, queues) = try await write(call) { [randomness] writer in
             var queues: Set<Data> = []
             let zones = try request.operations.map { operation in
                 try Self.item(zone: operation.zone.zoneID) {

@@ -24,6 +24,8 @@ struct ZoneDirectory {
     /// - Throws: `RequestError` with `ZONE_NOT_FOUND`.
     func zone(_ id: WireZoneID) throws -> ZoneView {
         try checkDatabase()
+        try call.work.check(name: id.zoneName)
+        try call.work.check(name: id.ownerRecordName)
         if call.path.database == .shared {
             let shared = try sharedZones().first {
                 $0.id.zoneName == id.zoneName && $0.id.ownerRecordName == id.ownerRecordName

@@ -26,6 +26,8 @@ final class AssetFile: Sendable {
     init(creating path: String) throws {
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure("make", path) }
+        // Tells another process over the same folder that the file is being written.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Self.failure("lock", path) }
     }
 
     /// Opens a file for reading; nil when it does not exist.
@@ -95,15 +97,39 @@ final class AssetFile: Sendable {
         return Int64(status.st_size)
     }
 
-    /// Makes the bytes durable and gives the file its final name, which becomes durable too.
-    func keep(_ temporary: String, as path: String) throws {
-        guard fsync(descriptor) == 0 else { throw Self.failure("sync", temporary) }
-        guard rename(temporary, path) == 0 else { throw Self.failure("rename", temporary) }
-        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+    /// Makes the bytes durable.
+    func sync(_ path: String) throws {
+        guard fsync(descriptor) == 0 else { throw Self.failure("sync", path) }
+    }
+
+    /// Gives a file its final name.
+    static func rename(_ temporary: String, to path: String) throws {
+        #if canImport(Glibc)
+        let result = Glibc.rename(temporary, path)
+        #elseif canImport(Musl)
+        let result = Musl.rename(temporary, path)
+        #else
+        let result = Darwin.rename(temporary, path)
+        #endif
+        guard result == 0 else { throw failure("rename", temporary) }
+    }
+
+    /// Makes the names in a folder durable.
+    @Sendable
+    static func sync(_ folder: String) throws {
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { throw Self.failure("open", folder) }
+        guard directory >= 0 else { throw failure("open", folder) }
         defer { close(directory) }
-        guard fsync(directory) == 0 else { throw Self.failure("sync", folder) }
+        guard fsync(directory) == 0 else { throw failure("sync", folder) }
+    }
+
+    /// Removes a file that nobody writes.
+    static func removeUnlessLocked(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return }
+        guard unlink(path) == 0 || errno == ENOENT else { throw failure("remove", path) }
     }
 
     private static func failure(_ verb: String, _ what: String) -> StorageError {

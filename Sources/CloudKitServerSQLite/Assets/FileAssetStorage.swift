@@ -1,6 +1,7 @@
 public import CloudKitServerCore
 import Crypto
 import Dispatch
+import Synchronization
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -15,23 +16,40 @@ public import Foundation
 public final class FileAssetStorage: AssetStorage {
     private let directory: String
     private let isTemporary: Bool
+    private let sync: @Sendable (_ folder: String) throws -> Void
+    /// Held while a file gets or loses its name.
+    private let names = Mutex(())
 
     /// Keeps assets in a directory, which is made where it is missing.
     ///
     /// - Throws: `StorageError` when the directory cannot be made.
     public convenience init(directory: String) throws {
-        try self.init(directory: directory, isTemporary: false)
+        try self.init(directory: directory, sync: AssetFile.sync)
+    }
+
+    /// Keeps assets in a directory, and makes the names in a folder durable by a given way.
+    package convenience init(
+        directory: String,
+        sync: @escaping @Sendable (_ folder: String) throws -> Void
+    ) throws {
+        try self.init(directory: directory, isTemporary: false, sync: sync)
+        try removeRemains()
     }
 
     /// Keeps assets in a new directory that goes with the storage; for tests.
     public static func temporary() throws -> FileAssetStorage {
         let name = "cloudkit-assets-" + UUID().uuidString
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
-        return try FileAssetStorage(directory: path, isTemporary: true)
+        return try FileAssetStorage(directory: path, isTemporary: true, sync: AssetFile.sync)
     }
 
-    private init(directory: String, isTemporary: Bool) throws {
+    private init(
+        directory: String,
+        isTemporary: Bool,
+        sync: @escaping @Sendable (_ folder: String) throws -> Void
+    ) throws {
         self.directory = directory
+        self.sync = sync
         self.isTemporary = isTemporary
         for folder in [directory, directory + "/incoming"] {
             do {
@@ -48,6 +66,14 @@ public final class FileAssetStorage: AssetStorage {
 
     deinit {
         if isTemporary { try? FileManager.default.removeItem(atPath: directory) }
+    }
+
+    /// Removes what uploads left that ended with their process; those of a process that runs are locked.
+    private func removeRemains() throws {
+        let manager = FileManager.default
+        for name in try manager.contentsOfDirectory(atPath: directory + "/incoming") {
+            try AssetFile.removeUnlessLocked("\(directory)/incoming/\(name)")
+        }
     }
 
     /// Keeps bytes as they come; durable when it returns.
@@ -78,8 +104,24 @@ public final class FileAssetStorage: AssetStorage {
     /// Opens kept bytes; nil when there are none of that checksum.
     public func open(_ checksum: [UInt8]) async throws -> AssetContents? {
         guard let file = try AssetFile(opening: path(of: checksum)) else { return nil }
-        let chunks = AsyncThrowingStream<Data, any Error> { try file.read(64 * 1024) }
-        return AssetContents(size: try file.size(), chunks: chunks)
+        let size = try file.size()
+        let reading = Mutex(CheckedReading(file, size: size, checksum: checksum))
+        let chunks = AsyncThrowingStream<Data, any Error> {
+            try reading.withLock { try $0.next() }
+        }
+        return AssetContents(size: size, chunks: chunks)
+    }
+
+    /// Removes the kept bytes of a checksum, if there are any and they are older than a time.
+    public func removeAsset(_ checksum: [UInt8], olderThan milliseconds: Int64) async throws {
+        let path = path(of: checksum)
+        try names.withLock { _ in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            guard let date = attributes?[.modificationDate] as? Date,
+                Int64(date.timeIntervalSince1970 * 1000) < milliseconds
+            else { return }
+            try FileManager.default.removeItem(atPath: path)
+        }
     }
 
     /// Removes kept bytes that are older than a time and that nothing needs.
@@ -113,17 +155,31 @@ public final class FileAssetStorage: AssetStorage {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(
-                    with: Result {
-                        try FileManager.default.createDirectory(
-                            atPath: folder,
-                            withIntermediateDirectories: true,
-                            attributes: [.posixPermissions: 0o700]
-                        )
-                        try file.keep(temporary, as: path)
-                    }
+                    with: Result { try self.keepNow(file, temporary, as: path, in: folder) }
                 )
             }
         }
+    }
+
+    private func keepNow(
+        _ file: AssetFile,
+        _ temporary: String,
+        as path: String,
+        in folder: String
+    ) throws {
+        let manager = FileManager.default
+        if !manager.fileExists(atPath: folder) {
+            try manager.createDirectory(
+                atPath: folder,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            // The folder's own name has to outlive a loss of power as the file's does.
+            try sync(directory)
+        }
+        try file.sync(temporary)
+        try names.withLock { _ in try AssetFile.rename(temporary, to: path) }
+        try sync(folder)
     }
 
     private func path(of checksum: [UInt8]) -> String {
@@ -138,5 +194,35 @@ public final class FileAssetStorage: AssetStorage {
             UInt8(String(digits[$0...($0 + 1)]), radix: 16)
         }
         return bytes.count == 32 ? bytes : nil
+    }
+}
+
+/// Reads a file that is named after its checksum; the last piece comes only if all of them fit it.
+private struct CheckedReading {
+    private static let pieceBytes = 64 * 1024
+
+    private let file: AssetFile
+    private let checksum: [UInt8]
+    private var hash = SHA256()
+    private var left: Int64
+    private var isAtEnd = false
+
+    init(_ file: AssetFile, size: Int64, checksum: [UInt8]) {
+        self.file = file
+        self.checksum = checksum
+        left = size
+    }
+
+    mutating func next() throws -> Data? {
+        if isAtEnd { return nil }
+        let piece = try file.read(Self.pieceBytes) ?? Data()
+        hash.update(data: piece)
+        left -= Int64(piece.count)
+        guard left <= 0 || piece.isEmpty else { return piece }
+        isAtEnd = true
+        guard left == 0, Array(hash.finalize()) == checksum else {
+            throw StorageError(.corrupt, "The bytes of an asset do not fit its checksum")
+        }
+        return piece.isEmpty ? nil : piece
     }
 }

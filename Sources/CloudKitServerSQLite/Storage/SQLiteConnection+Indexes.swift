@@ -61,6 +61,14 @@ extension SQLiteConnection {
         )
     }
 
+    func removeEntries(of record: RowID<StoredRecord>, in zone: RowID<StoredZone>) throws {
+        try run(
+            "DELETE FROM indexEntry WHERE zone = ? AND record = ?",
+            [zone.rawValue, record.rawValue],
+            to: .contents
+        )
+    }
+
     func removeEntries(index: Int64, _ environment: RowID<StoredEnvironment>) throws {
         try run(
             "DELETE FROM indexEntry WHERE number = ? AND zone IN (\(Self.zonesOfEnvironment))",

@@ -49,8 +49,8 @@ extension SQLiteConnection {
             rawValue: try insert(
                 """
                 INSERT INTO record (zone, name, type, sequence, createdAt, createdBy, modifiedAt,
-                    modifiedBy, isDeleted, parent, share, hasAssets, fields, extra)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    modifiedBy, isDeleted, parent, share, hasAssets, fields, extra, checksum)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 Self.arguments(record),
                 to: .contents
@@ -64,7 +64,7 @@ extension SQLiteConnection {
             UPDATE record
             SET zone = ?, name = ?, type = ?, sequence = ?, createdAt = ?, createdBy = ?,
                 modifiedAt = ?, modifiedBy = ?, isDeleted = ?, parent = ?, share = ?,
-                hasAssets = ?, fields = ?, extra = ?
+                hasAssets = ?, fields = ?, extra = ?, checksum = ?
             WHERE id = ?
             """,
             Self.arguments(record) + [record.id.rawValue],
@@ -158,7 +158,7 @@ extension SQLiteConnection {
 
     private static let selectRecord = """
         SELECT id, zone, name, type, sequence, createdAt, createdBy, modifiedAt, modifiedBy,
-            isDeleted, parent, share, hasAssets, fields, extra
+            isDeleted, parent, share, hasAssets, fields, extra, checksum
         FROM record
         """
 
@@ -167,12 +167,12 @@ extension SQLiteConnection {
             record.zone.rawValue, record.name, record.type, record.sequence,
             record.created.milliseconds, record.created.user, record.modified.milliseconds,
             record.modified.user, record.isDeleted, record.parent, record.share, record.hasAssets,
-            record.fields, record.extra,
+            record.fields, record.extra, record.checksum,
         ]
     }
 
     private static func record(_ row: Row) -> StoredRecord {
-        StoredRecord(
+        var record = StoredRecord(
             id: RowID(rawValue: row[0]),
             zone: RowID(rawValue: row[1]),
             name: row[2],
@@ -187,5 +187,19 @@ extension SQLiteConnection {
             fields: row[13],
             extra: row[14]
         )
+        // Rows that a snapshot of older days brought back have none.
+        if let checksum = row[15] as Int64? { record.isDamaged = record.checksum != checksum }
+        return record
+    }
+
+    /// Gives the rows that have no checksum theirs.
+    func addMissingChecksums() throws {
+        let rows = try all(Self.selectRecord + " WHERE checksum IS NULL", []) { row in
+            let record = Self.record(row)
+            return (record.id.rawValue, record.checksum)
+        }
+        for (id, checksum) in rows {
+            try run("UPDATE record SET checksum = ? WHERE id = ?", [checksum, id], to: .contents)
+        }
     }
 }

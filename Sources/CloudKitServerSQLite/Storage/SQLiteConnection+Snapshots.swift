@@ -78,6 +78,8 @@ extension SQLiteConnection {
         for table in ["zone", "record", "indexEntry", "reference", "asset", "document"] {
             try add(table, from: id, shift: shift)
         }
+        guard try !columns(of: "snapshot\(id)record").contains("checksum") else { return }
+        try addMissingChecksums()
     }
 
     func removeSnapshot(_ container: String, _ name: String) throws {

@@ -88,11 +88,25 @@ public final class SQLiteStorage: Storage {
     public func read<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageReader) throws -> Value
     ) async throws -> Value {
+        if StorageThreads.shared.isCurrent { return try readNow(body) }
+        return try await withTaskExecutorPreference(StorageThreads.shared) {
+            try await self.readThere(body)
+        }
+    }
+
+    /// The threads on which requests read: a read may wait for the disk, or for its connection, and
+    /// must keep nothing else from going on.
+    public var threads: (any TaskExecutor)? { StorageThreads.shared }
+
+    @concurrent
+    private func readThere<Value: Sendable>(
+        _ body: @Sendable (any StorageReader) throws -> Value
+    ) async throws -> Value {
         try readNow(body)
     }
 
-    /// Reads on the caller's thread: a read takes microseconds, less than handing it to another
-    /// thread and back would.
+    /// Reads on the caller's thread, which is one of those that may wait: a read takes microseconds,
+    /// less than handing it to another thread and back would.
     private func readNow<Value>(_ body: (any StorageReader) throws -> Value) throws -> Value {
         do {
             return try database.read { try body(SQLiteConnection($0)) }

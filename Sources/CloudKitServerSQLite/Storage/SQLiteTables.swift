@@ -27,6 +27,10 @@ enum SQLiteTables {
         migrator.registerMigration("shares") { database in
             try database.execute(sql: shares)
         }
+        migrator.registerMigration("checksums") { database in
+            try database.execute(sql: checksums)
+            try SQLiteConnection(database).addMissingChecksums()
+        }
         return migrator
     }
 
@@ -166,6 +170,9 @@ enum SQLiteTables {
     private static let shares = """
         CREATE INDEX recordByShare ON record (zone, share) WHERE share IS NOT NULL
         """
+
+    // NULL in rows that a snapshot from before brings back, until it has.
+    private static let checksums = "ALTER TABLE record ADD COLUMN checksum INTEGER"
 
     // What a snapshot has is in tables of its own, which are made with it: see
     // SQLiteConnection+Snapshots.

@@ -1,4 +1,4 @@
-import GRDB
+import Foundation
 
 /// The text of a `CREATE TABLE` statement, as far as types of columns are changed in it.
 struct TableDefinition {

@@ -1,0 +1,55 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// Reads for a request, within its budget.
+    func read<Value: Sendable>(
+        _ call: Call,
+        _ body: @escaping @Sendable (any StorageReader) throws -> Value
+    ) async throws -> Value {
+        let (work, mark) = (call.work, call.work.mark)
+        return try await storage.read { reader in
+            work.begin(at: mark)
+            return try body(MeteredReader(base: reader, work: work))
+        }
+    }
+
+    /// Writes for a request, within its budget.
+    func write<Value: Sendable>(
+        _ call: Call,
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value {
+        let (work, mark) = (call.work, call.work.mark)
+        return try await storage.write { writer in
+            work.begin(at: mark)
+            return try body(MeteredWriter(base: writer, work: work))
+        }
+    }
+
+    /// Answers a request; those that may take long run a few at a time.
+    func answerInLane(_ call: Call, _ endpoint: Endpoint) async throws -> Data {
+        guard endpoint.mayTakeLong else { return try await answer(call, endpoint) }
+        return try await lane.run(for: call.caller.user?.id.rawValue) {
+            try await self.answer(call, endpoint)
+        }
+    }
+}
+
+extension Endpoint {
+    /// Whether what a request reads depends on how much there is.
+    fileprivate var mayTakeLong: Bool {
+        switch self {
+        case .recordsQuery, .recordsQueryBatch, .changesZone, .changesDatabase, .recordsChanges,
+            .zonesChanges, .recordsZipPrepare, .recordsCopyStart, .recordsCopyStatus,
+            .usersDiscover,
+            .usersLookupEmail, .usersLookupID, .zonesList:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import CloudKitWire
+import Synchronization
+
+/// Counts what a request has cost so far, and ends it beyond its budget.
+final class RequestWork: Sendable {
+    private struct State {
+        var rows = 0
+        /// Index entries that queries looked at.
+        var entries = 0
+        /// When the read or the commit that is under way has to end.
+        var deadline = Int64.max
+        var nextLook = 0
+        /// Records that were found damaged.
+        var damage: Set<String> = []
+    }
+
+    private static let nameBytes = 4 * Limits.nameLength
+    /// Rows after which the clock is looked at.
+    private static let interval = 64
+
+    let budget: RequestBudget
+    private let clock: any ServiceClock
+    private let state = Mutex(State())
+
+    init(_ budget: RequestBudget, _ clock: any ServiceClock) {
+        self.budget = budget
+        self.clock = clock
+    }
+
+    /// Rows so far, as the place to which a commit that runs again goes back.
+    var mark: Int { state.withLock { $0.rows } }
+
+    /// Begins a read or a commit, which may run again from its mark.
+    func begin(at mark: Int) {
+        let deadline = clock.milliseconds + budget.milliseconds
+        state.withLock { state in
+            state.rows = mark
+            state.nextLook = mark
+            state.deadline = deadline
+        }
+    }
+
+    /// Counts rows.
+    ///
+    /// - Throws: `RequestError` when there were too many, or when it took too long.
+    func spend(_ rows: Int) throws(RequestError) {
+        let (total, looks, deadline) = state.withLock { state in
+            state.rows += rows
+            let looks = state.rows >= state.nextLook
+            if looks { state.nextLook = state.rows + Self.interval }
+            return (state.rows, looks, state.deadline)
+        }
+        guard total <= budget.rows else {
+            throw RequestError(
+                .badRequest,
+                reason: "The request needs more than \(budget.rows) rows to be read and written; "
+                    + "split it, or narrow it down",
+                nativeErrorCode: .limitExceeded
+            )
+        }
+        guard looks, clock.milliseconds > deadline else { return }
+        throw RequestError(
+            .tryAgainLater,
+            reason:
+                "The request took more than \(budget.milliseconds) milliseconds, and was ended; "
+                + "split it, or narrow it down",
+            retryAfter: 30
+        )
+    }
+
+    /// Counts an index entry that a query is about to look at; answers whether a page that can end
+    /// early has to.
+    ///
+    /// - Throws: `RequestError` when it may not be looked at, even if the page cannot end early.
+    func look() throws(RequestError) -> Bool {
+        let entries = state.withLock { state in
+            state.entries += 1
+            return state.entries
+        }
+        guard entries <= budget.entriesPerSort else {
+            throw RequestError(
+                .badRequest,
+                reason: "The query has to look at more than \(budget.entriesPerSort) records to "
+                    + "sort them; narrow it down with a filter, or sort by fewer fields",
+                nativeErrorCode: .limitExceeded
+            )
+        }
+        return entries > budget.entriesPerPage
+    }
+
+    /// Refuses a name that is so long that looking it up would take long, before anything is done with
+    /// it; one that is only too long is an error of its record.
+    func check(name: String?) throws(RequestError) {
+        guard let count = name?.utf8.count, count > Self.nameBytes else { return }
+        throw RequestError(
+            .badRequest,
+            reason:
+                "A name in the request has \(count) characters; at most \(Limits.nameLength) are "
+                + "allowed",
+            nativeErrorCode: .limitExceeded
+        )
+    }
+
+    /// Notes that a stored record is not as it was written, for the operator.
+    func noteDamage(of record: StoredRecord) {
+        let text = "record \(record.id.rawValue) of zone \(record.zone.rawValue)"
+        state.withLock { _ = $0.damage.insert(text) }
+    }
+
+    /// What an operator is told of damaged records; nil when none was met.
+    var damage: String? {
+        let records = state.withLock { $0.damage }.sorted()
+        if records.isEmpty { return nil }
+        return "corrupt: not as written: \(records.prefix(10).joined(separator: ", ")) "
+            + "(\(records.count) in all); restore from a backup, or replace or delete them"
+    }
+
+    /// Refuses a list that is too long.
+    func check(_ count: Int?, _ limit: Int, _ what: String) throws(RequestError) {
+        guard let count, count > limit else { return }
+        throw RequestError(
+            .badRequest,
+            reason: "The request has \(count) \(what); at most \(limit) are allowed",
+            nativeErrorCode: .limitExceeded
+        )
+    }
+}

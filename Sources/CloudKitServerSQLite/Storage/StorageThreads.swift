@@ -1,0 +1,114 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The threads on which requests read: as many as may wait for the disk at once, and none of those
+/// that Swift runs everything else on.
+///
+/// There is one set in the process; a thread starts when there is work for it and none is free.
+final class StorageThreads: TaskExecutor {
+    static let shared = StorageThreads(limit: 48)
+
+    private struct State {
+        var jobs: [UnownedJob] = []
+        /// The place of the oldest job.
+        var first = 0
+        /// Threads that were started, and those of them that run a job.
+        var threads = 0
+        var busy = 0
+
+        var queued: Int { jobs.count - first }
+
+        mutating func next() -> UnownedJob? {
+            guard first < jobs.count else { return nil }
+            let job = jobs[first]
+            first += 1
+            if first == jobs.count {
+                jobs.removeAll(keepingCapacity: true)
+                first = 0
+            }
+            busy += 1
+            return job
+        }
+    }
+
+    private static let stackBytes = 2 * 1024 * 1024
+
+    private let limit: Int
+    private let state = Mutex(State())
+    private let signal = DispatchSemaphore(value: 0)
+    private let key: pthread_key_t
+
+    private init(limit: Int) {
+        self.limit = limit
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        self.key = key
+    }
+
+    /// Whether this thread is one of them.
+    var isCurrent: Bool { pthread_getspecific(key) != nil }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let starts = state.withLock { state in
+            state.jobs.append(job)
+            guard state.queued > state.threads - state.busy, state.threads < limit else {
+                return false
+            }
+            state.threads += 1
+            return true
+        }
+        if starts { start() }
+        signal.signal()
+    }
+
+    private func start() {
+        // Of no initializer, because C's headers belong to one module here and to another there.
+        let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+        defer { attributes.deallocate() }
+        pthread_attr_init(attributes)
+        defer { pthread_attr_destroy(attributes) }
+        pthread_attr_setstacksize(attributes, Self.stackBytes)
+        pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        #else
+        var thread = pthread_t()
+        #endif
+        let failure = pthread_create(
+            &thread,
+            attributes,
+            { _ in
+                StorageThreads.shared.work()
+                return nil
+            },
+            nil
+        )
+        guard failure != 0 else { return }
+        // The machine has no room for another thread: those that are there do the work.
+        state.withLock { state in
+            state.threads -= 1
+            precondition(state.threads > 0, "The process cannot start a thread")
+        }
+    }
+
+    /// Runs jobs for ever.
+    private func work() {
+        pthread_setspecific(key, Unmanaged.passUnretained(self).toOpaque())
+        let executor = asUnownedTaskExecutor()
+        while true {
+            signal.wait()
+            guard let job = state.withLock({ $0.next() }) else { continue }
+            job.runSynchronously(on: executor)
+            state.withLock { $0.busy -= 1 }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import CloudKitServerCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension StoredRecord {
+    /// A number that tells the row from one of which a byte was changed by a fault; nothing that
+    /// withstands intent.
+    ///
+    /// Not of the rows' own numbers, which a snapshot may bring back as others.
+    var checksum: Int64 {
+        var sum = RowChecksum()
+        sum.add(name)
+        sum.add(type)
+        sum.add(sequence)
+        sum.add(created.milliseconds)
+        sum.add(created.user)
+        sum.add(modified.milliseconds)
+        sum.add(modified.user)
+        sum.add((isDeleted ? 1 : 0) + (hasAssets ? 2 : 0))
+        sum.add(parent ?? "\u{0}")
+        sum.add(share ?? "\u{0}")
+        sum.add(extra ?? Data([0]))
+        sum.add(fields)
+        return sum.value
+    }
+}
+
+/// Adds up bytes, eight at a time.
+private struct RowChecksum {
+    private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+    var value: Int64 { Int64(bitPattern: state) }
+
+    mutating func add(_ number: Int64) { mix(UInt64(bitPattern: number)) }
+
+    mutating func add(_ text: String) {
+        var text = text
+        text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+    }
+
+    mutating func add(_ data: Data) { data.withUnsafeBytes { add($0) } }
+
+    private mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        mix(UInt64(bytes.count))
+        var place = 0
+        while place + 8 <= bytes.count {
+            mix(bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self).littleEndian)
+            place += 8
+        }
+        var rest: UInt64 = 0
+        while place < bytes.count {
+            rest = rest << 8 | UInt64(bytes[place])
+            place += 1
+        }
+        mix(rest)
+    }
+
+    /// Each step can be undone, so that two states differ for ever once one word did.
+    private mutating func mix(_ word: UInt64) {
+        state = (state ^ word) &* 0x0000_0100_0000_01B3
+        state ^= state >> 29
+    }
+}

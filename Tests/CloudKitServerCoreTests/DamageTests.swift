@@ -1,0 +1,112 @@
+import CloudKitServerCore
+import CloudKitServerSQLite
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+@Suite("Records that are damaged on the disk")
+struct DamageTests {
+    /// Changes every place of a text in the files of a folder.
+    private func replace(_ old: String, _ new: String, in folder: URL) throws -> Int {
+        var count = 0
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            let file = folder.appendingPathComponent(name)
+            var data = try Data(contentsOf: file)
+            while let range = data.range(of: Data(old.utf8)) {
+                data.replaceSubrange(range, with: Data(new.utf8))
+                count += 1
+            }
+            try data.write(to: file)
+        }
+        return count
+    }
+
+    /// One byte that changes a value, one that makes the text no JSON any more.
+    @Test(
+        "A flipped byte is an error of that record, told to the operator, and the others are answered",
+        arguments: [#""FLAPME""#, #""FLIPME "#]
+    )
+    func flipped(damaged: String) async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("cloudkit-damage-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.path + "/cloud.sqlite"
+        do {
+            let cloud = try await TestCloud(storage: SQLiteStorage(path: path))
+            let ada = try await cloud.addUser()
+            try await cloud.addZone("Notes", as: ada)
+            let notes = [("a", "fine"), ("b", "FLIPME"), ("c", "fine")].map { name, text -> JSON in
+                TestCloud.note(
+                    "create",
+                    name,
+                    ["body": ["value": .string(text)], "n": ["value": 1]]
+                )
+            }
+            let made = try await cloud.modify(as: ada, notes)
+            #expect(made.records.allSatisfy { $0.serverErrorCode == nil })
+        }
+        #expect(try replace(#""FLIPME""#, damaged, in: folder) > 0)
+        let cloud = try await TestCloud(storage: SQLiteStorage(path: path))
+        let known = try #require(await cloud.service.users(container: TestCloud.container).first)
+        let ada = try await cloud.again(TestCloud.User(user: known, token: ""))
+        let zone = TestCloud.zone("Notes")
+        let bodies: [(String, JSON)] = [
+            (
+                "records/lookup",
+                [
+                    "zoneID": zone,
+                    "records": [["recordName": "a"], ["recordName": "b"], ["recordName": "c"]],
+                ]
+            ),
+            (
+                "records/query",
+                [
+                    "zoneID": zone,
+                    "query": [
+                        "recordType": "Note",
+                        "filterBy": [
+                            [
+                                "fieldName": "n", "comparator": "EQUALS",
+                                "fieldValue": ["value": 1],
+                            ]
+                        ],
+                    ],
+                ]
+            ),
+            ("changes/zone", ["zones": [["zoneID": zone]]]),
+        ]
+        for (endpoint, body) in bodies {
+            let response = await cloud.service.respond(
+                to: ServiceRequest(
+                    method: "POST",
+                    path: "/database/1/\(TestCloud.container)/development/private/\(endpoint)",
+                    query: "ckAPIToken=\(cloud.apiToken)"
+                        + "&ckWebAuthToken=\(TestCloud.escape(ada.token))",
+                    body: try JSONEncoder().encode(body),
+                    baseURL: "http://cloud.test"
+                )
+            )
+            #expect(response.status == 200)
+            #expect(response.cause?.contains("corrupt") == true, "\(endpoint)")
+            let answer = try JSON(response.body)
+            let records =
+                endpoint == "changes/zone"
+                ? answer.zones[0].records.elements : answer.records.elements
+            let codes = records.map { [$0.recordName, $0.serverErrorCode] }
+            let expected: [[JSON]] = [["a", nil], ["b", "INTERNAL_ERROR"], ["c", nil]]
+            #expect(codes == expected, "\(endpoint)")
+        }
+        // It is not changed in part; who has all of it may put it back, or delete it.
+        let text: JSON = ["body": ["value": "new"]]
+        let update = try await cloud.modify(as: ada, [TestCloud.note("forceUpdate", "b", text)])
+        #expect(update.records[0].serverErrorCode == "INTERNAL_ERROR")
+        let whole = try await cloud.modify(as: ada, [TestCloud.note("forceReplace", "b", text)])
+        #expect(whole.records[0].fields.body.value == "new")
+        let found = try await cloud.call("records/query", as: ada, bodies[1].1)
+        #expect(found.records.map(\.recordName) == ["a", "c"])
+        let deleted = try await cloud.modify(as: ada, [TestCloud.note("forceDelete", "b")])
+        #expect(deleted.records[0].deleted == true)
+    }
+}
