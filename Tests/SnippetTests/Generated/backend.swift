@@ -19,6 +19,7 @@ struct Rate: CloudKitModel {
     var currency: String  // the record's name, and no field
     var factor: Double
 
+    var recordName: String { currency }
     static var fields: CloudKitFields { [CodingKeys.currency: .recordName] }
 }
 /// The routes of the shop.
