@@ -1,0 +1,270 @@
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import ServerFixtures
+
+/// Sends random requests as several people to one service, and tells when an answer shows, or a change
+/// was made, that the model does not allow.
+struct SecrecyClient {
+    struct Problem: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// One request.
+    struct Request {
+        var endpoint: String
+        var database = DatabaseScope.private
+        var user: TestCloud.User?
+        var body: JSON
+        /// The owner of the zone that it may change; nil for none, or for any.
+        var owner: String?
+    }
+
+    private static let schema = """
+        DEFINE SCHEMA
+        CREATE ROLE team;
+        RECORD TYPE Open (
+            "___recordID" REFERENCE QUERYABLE, secret STRING QUERYABLE SORTABLE, photo ASSET,
+            to REFERENCE, GRANT READ TO "_world", GRANT CREATE TO "_icloud",
+            GRANT WRITE TO "_creator"
+        );
+        RECORD TYPE Letter (
+            "___recordID" REFERENCE QUERYABLE, secret STRING QUERYABLE SORTABLE, photo ASSET,
+            to REFERENCE, GRANT READ TO "_creator", GRANT CREATE, WRITE TO "_icloud"
+        );
+        RECORD TYPE Wiki (
+            "___recordID" REFERENCE QUERYABLE, secret STRING QUERYABLE SORTABLE, photo ASSET,
+            to REFERENCE, GRANT READ TO "_world", GRANT CREATE, WRITE TO "_icloud"
+        );
+        RECORD TYPE Team (
+            "___recordID" REFERENCE QUERYABLE, secret STRING QUERYABLE SORTABLE, photo ASSET,
+            to REFERENCE, GRANT READ, CREATE, WRITE TO team
+        );
+        """
+
+    let cloud: TestCloud
+    let users: [TestCloud.User]
+    var random: SecrecyRandom
+    var model = SecrecyModel()
+    var counter = 0
+    /// Requests so far, with those that only bring the model up to date.
+    private(set) var sent = 0
+    private var tokens: [String: JSON] = [:]
+
+    init(seed: UInt64) async throws {
+        random = SecrecyRandom(seed: seed)
+        cloud = try await TestCloud()
+        _ = try await cloud.service.importSchema(
+            Self.schema,
+            container: TestCloud.container,
+            environment: .development
+        )
+        var users: [TestCloud.User] = []
+        for name in ["ada", "bob", "cleo", "dora"] {
+            let user = try await cloud.addUser(name, emailAddress: "\(name)@secret.example")
+            try await cloud.addZone("Z", as: user)
+            users.append(user)
+            model.zones[user.name] = SecrecyModel.Zone()
+        }
+        self.users = users
+    }
+
+    /// Sends a random request and looks at what came of it.
+    mutating func step() async throws {
+        if random.chance(2) { try await changeRoles() }
+        var request = try await randomRequest()
+        if random.chance(20) {
+            request.body = random.mutate(request.body, words)
+            request.owner = nil
+        }
+        try await send(request)
+    }
+
+    /// Names that a mutation puts in place of others.
+    private var words: [String] {
+        let zone = model.zones.values.flatMap(\.records.keys).sorted()
+        return zone + model.pub.keys.sorted() + users.map(\.name)
+            + ["Z", "_defaultZone", "DELETE_SELF", "VALIDATE", "READ_WRITE", "cloudkit.share"]
+    }
+
+    private mutating func changeRoles() async throws {
+        guard let user = random.pick(users) else { return }
+        let isIn = random.chance(50)
+        try await cloud.service.setRoles(
+            isIn ? ["team"] : [],
+            of: user.user,
+            environment: .development
+        )
+        if isIn { model.team.insert(user.name) } else { model.team.remove(user.name) }
+    }
+
+    // MARK: Sending
+
+    private mutating func send(_ request: Request) async throws {
+        let before = model
+        let body = try JSONEncoder().encode(request.body)
+        let asked = String(decoding: body, as: UTF8.self)
+        let answer = try await cloud.call(
+            request.endpoint,
+            request.database,
+            as: request.user,
+            request.body
+        )
+        sent += 1
+        func problem(_ what: String) -> Problem {
+            let who = request.user?.user.givenName ?? "nobody"
+            return Problem(
+                description:
+                    "\(what)\nas \(who): \(request.database) \(request.endpoint) \(asked)\n"
+                    + "answer \(answer.status): \(answer.body)"
+            )
+        }
+        if answer.status >= 500 { throw problem("The service failed") }
+        notePublic(request, answer)
+        try await catchUp(request)
+        if let what = try leak(in: answer.body, asked, request, before) { throw problem(what) }
+        guard let user = request.user?.name else { return }
+        // What somebody brings into their own zone, by a copy or a receipt, they have seen.
+        let known = before.secrets(for: user).union(Self.secrets(in: request.body))
+        for record in model.zones[user]?.records.values ?? [String: SecrecyModel.Record]().values {
+            let fresh = record.secrets.subtracting(known)
+            if !fresh.isEmpty { throw problem("The zone of its sender got \(fresh)") }
+        }
+        for (owner, zone) in model.zones where owner != user {
+            guard let old = before.zones[owner] else { continue }
+            let names = Set(old.records.keys).union(zone.records.keys)
+            if let what = SecrecyModel.problem(from: old, to: zone, by: user, names) {
+                throw problem("Somebody who does not own the zone \(what)")
+            }
+        }
+    }
+
+    /// What an answer shows that it must not.
+    private func leak(
+        in answer: JSON,
+        _ asked: String,
+        _ request: Request,
+        _ before: SecrecyModel
+    ) throws -> String? {
+        let user = request.user?.name
+        let text = String(decoding: try JSONEncoder().encode(answer), as: UTF8.self)
+            .replacingOccurrences(of: "\\/", with: "/")
+        let plain = asked.replacingOccurrences(of: "\\/", with: "/")
+        var allowed = before.secrets(for: user).union(model.secrets(for: user))
+        for link in request.body.shortGUIDs.elements {
+            guard let user, let link = link.value.text else { continue }
+            allowed.formUnion(before.secrets(through: link, for: user))
+        }
+        for secret in Self.secrets(in: answer) where !allowed.contains(secret) {
+            if !plain.contains(secret) { return "The answer shows \(secret)" }
+        }
+        for other in users where other.name != user {
+            let address = "\(other.user.givenName ?? "")@secret.example"
+            guard text.contains(address), !plain.contains(address) else { continue }
+            if model.knownAddresses[user ?? ""]?.contains(address) != true {
+                return "The answer shows \(address)"
+            }
+        }
+        return nil
+    }
+
+    /// The markers of fields and the checksums of files anywhere in an answer.
+    static func secrets(in json: JSON) -> Set<String> {
+        switch json {
+        case .array(let elements):
+            return elements.reduce(into: []) { $0.formUnion(secrets(in: $1)) }
+        case .object(let members):
+            var found = members.values.reduce(into: Set<String>()) { $0.formUnion(secrets(in: $1)) }
+            if let checksum = members["fileChecksum"]?.text { found.insert(checksum) }
+            return found
+        case .string(let text):
+            return Set(text.matches(of: /#[0-9]+#/).map { String($0.output) })
+        default: return []
+        }
+    }
+
+    // MARK: The model
+
+    /// Takes over what became of public records.
+    private mutating func notePublic(_ request: Request, _ answer: TestCloud.Answer) {
+        guard request.database == .public, request.endpoint == "records/modify" else { return }
+        for (place, record) in answer.records.enumerated() {
+            guard let name = record.recordName.text, record.serverErrorCode == nil else { continue }
+            if record.deleted == true {
+                model.pub[name] = nil
+                continue
+            }
+            let sent = request.body.operations[place]
+            var secrets = Self.secrets(in: record)
+            // What the answer leaves out may still be there.
+            secrets.formUnion(Self.secrets(in: sent))
+            secrets.formUnion(model.pub[name]?.secrets ?? [])
+            model.pub[name] = SecrecyModel.PublicRecord(
+                type: record.recordType.text ?? "",
+                creator: record.created.userRecordName.text ?? "",
+                secrets: secrets
+            )
+        }
+    }
+
+    /// Reads, as their owners, the zones that a request may have changed.
+    private mutating func catchUp(_ request: Request) async throws {
+        let changes = ["records/modify", "records/accept", "records/copy/start"]
+        guard changes.contains(request.endpoint),
+            request.database != .public
+                || request.endpoint == "records/accept"
+        else { return }
+        for user in users where request.owner == nil || request.owner == user.name {
+            try await catchUp(user)
+        }
+    }
+
+    private mutating func catchUp(_ user: TestCloud.User) async throws {
+        var hasMore = true
+        while hasMore {
+            let page = try await cloud.changes(in: "Z", as: user, after: tokens[user.name] ?? nil)
+            sent += 1
+            guard page.serverErrorCode == nil else { throw Problem(description: "\(page)") }
+            for record in page.records.elements { note(record, of: user.name) }
+            tokens[user.name] = page.syncToken
+            hasMore = page.moreComing == true
+        }
+    }
+
+    private mutating func note(_ record: JSON, of owner: String) {
+        guard let name = record.recordName.text else { return }
+        guard record.deleted != true else {
+            model.zones[owner]?.records[name] = nil
+            model.zones[owner]?.roots[name] = nil
+            return
+        }
+        var found = SecrecyModel.Record(
+            name: name,
+            parent: record.parent.recordName.text,
+            secrets: Self.secrets(in: record.fields),
+            ties: []
+        )
+        let reference = record.fields.to.value
+        if let action = reference.action.text, action != "NONE", let to = reference.recordName.text
+        {
+            found.ties = [to]
+        }
+        if record.recordType == "cloudkit.share" {
+            var guests: [String: SecrecyModel.Guest] = [:]
+            for guest in record.participants.elements where guest.type != "OWNER" {
+                guard let user = guest.userIdentity.userRecordName.text else { continue }
+                guests[user] = SecrecyModel.Guest(
+                    permission: guest.permission.text ?? "NONE",
+                    hasAccepted: guest.acceptanceStatus == "ACCEPTED"
+                )
+            }
+            found.share = SecrecyModel.Share(
+                guests: guests,
+                everyone: record.publicPermission.text ?? "NONE",
+                link: record.shortGUID.text ?? ""
+            )
+        }
+        model.zones[owner]?.records[name] = found
+        if let share = record.share.recordName.text { model.zones[owner]?.roots[share] = name }
+    }
+}
