@@ -63,25 +63,107 @@ struct KillTests {
         }
     }
 
-    @Test("Loses no acknowledged record and tears no batch, over many rounds under load")
+    /// What a client that was there all the time knows: it fetches changes, and never begins anew.
+    private struct Follower {
+        private var token = JSON.null
+        private(set) var names: Set<String> = []
+
+        /// Fetches what changed since the last time.
+        ///
+        /// - Returns: Names that the feed told a second time, though nobody changed them.
+        mutating func follow(_ server: TestServer) async throws -> [String] {
+            var repeated: [String] = []
+            while true {
+                let answer = try await server.call(
+                    "changes/zone",
+                    ["zones": [["zoneID": ["zoneName": "Notes"], "syncToken": token]]]
+                )
+                let page = answer.body.zones[0]
+                try #require(page.serverErrorCode.text == nil)
+                for name in page.records.elements.compactMap(\.recordName.text)
+                where !names.insert(name).inserted {
+                    repeated.append(name)
+                }
+                token = page.syncToken
+                if page.moreComing != true { return repeated }
+            }
+        }
+    }
+
+    /// The names of records whose asset is not there, or not what was uploaded.
+    private static func brokenAssets(
+        _ names: Set<String>,
+        _ server: TestServer
+    ) async throws -> [String] {
+        var broken: [String] = []
+        for name in names where name.hasSuffix("-0") {
+            let answer = try await server.call(
+                "records/lookup",
+                ["zoneID": ["zoneName": "Notes"], "records": [["recordName": .string(name)]]]
+            )
+            let value = answer.body.records[0].fields.file.value
+            guard let link = value.downloadURL.text else {
+                broken.append(name)
+                continue
+            }
+            let file = try await server.send(link, method: "GET")
+            if file.status != 200 || file.data != contents(name) { broken.append(name) }
+        }
+        return broken
+    }
+
+    /// What the file of a record holds: its name, over and over.
+    private static func contents(_ name: String) -> Data {
+        Data(String(repeating: name + "\n", count: 2000).utf8)
+    }
+
+    /// Uploads the file of a record; answers the field, or nil when the server was killed.
+    private static func upload(_ name: String, _ server: TestServer) async -> JSON? {
+        let token: JSON = [
+            "recordName": .string(name), "recordType": "Note", "fieldName": "file",
+        ]
+        let prepared = try? await server.call(
+            "assets/upload",
+            ["zoneID": ["zoneName": "Notes"], "tokens": [token]]
+        )
+        guard let url = prepared?.body.tokens[0].url.text,
+            let uploaded = try? await server.send(url, contents(name)), uploaded.status == 200
+        else { return nil }
+        return ["value": uploaded.body.singleFile]
+    }
+
+    @Test(
+        "Loses no acknowledged record or file, tears no batch and tells each change once, over many rounds"
+    )
     func rounds() async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("cloudkit-kill-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         var acknowledged: Set<String> = []
-        let rounds = Int(ProcessInfo.processInfo.environment["KILL_ROUNDS"] ?? "") ?? 20
+        var follower = Follower()
+        let rounds = Int(ProcessInfo.processInfo.environment["KILL_ROUNDS"] ?? "") ?? 8
         for round in 0..<rounds {
             let child = try Child(folder.path)
             if round == 0 { try await child.server.addZone("Notes") }
             let found = try await child.server.names()
             #expect(acknowledged.isSubset(of: found))
             #expect(Self.tornBatches(found).isEmpty)
+            #expect(try await follower.follow(child.server).isEmpty)
+            #expect(follower.names == Set(found))
+            // Those of the last round; the others were looked at before, and again at the end.
+            let last = acknowledged.filter { $0.hasPrefix("r\(round - 1)-") }
+            #expect(try await Self.brokenAssets(last, child.server).isEmpty)
             acknowledged.formUnion(await Self.load(child, round))
         }
         let child = try Child(folder.path)
-        #expect(acknowledged.isSubset(of: try await child.server.names()))
+        let found = try await child.server.names()
+        #expect(acknowledged.isSubset(of: found))
         #expect(acknowledged.count > rounds)
+        #expect(try await follower.follow(child.server).isEmpty)
+        #expect(follower.names == Set(found))
+        #expect(try await Self.brokenAssets(acknowledged, child.server).isEmpty)
+        print("\(rounds) rounds: \(acknowledged.count) acknowledged of \(found.count) records")
         await child.kill()
     }
 
@@ -94,7 +176,12 @@ struct KillTests {
             func save(_ client: Int, _ batch: Int) {
                 group.addTask {
                     let names = (0..<3).map { "r\(round)-\(client)-\(batch)-\($0)" }
-                    let answer = try? await server.save(names.map { TestCloud.note("create", $0) })
+                    guard let file = await upload(names[0], server) else { return (client, []) }
+                    let answer = try? await server.save(
+                        names.map {
+                            TestCloud.note("create", $0, $0 == names[0] ? ["file": file] : [:])
+                        }
+                    )
                     let isSaved =
                         answer?.status == 200
                         && answer?.body.records.elements.allSatisfy { $0.recordChangeTag != nil }

@@ -27,7 +27,7 @@ func snippet1Intesting() async throws {
     try await phone.save(CKRecordZone(zoneName: "Notes"))
     try await cloud.restoreSnapshot("before")
 
-    cloud.advance(by: .seconds(15 * 24 * 60 * 60))  // web auth tokens last two weeks
+    cloud.advance(by: .seconds(15 * 24 * 60 * 60))  // sessions last two weeks unused
 }
 
 func snippet2Intesting() async throws {
