@@ -10,7 +10,7 @@ struct AdministrationTests {
             let url = try #require(settings["CLOUDKIT_URL"])
             let added = try await CommandProcess.run([
                 "users", "add", "Grace Hopper", "--email", "grace@example.com",
-                "--data", cloud.data, "--json",
+                "--data", cloud.data, "--no-password", "--json",
             ])
             #expect(added.status == 0, "\(added.errors)")
             let name = try #require(try added.objects().first?["userRecordName"] as? String)
@@ -35,6 +35,7 @@ struct AdministrationTests {
 
             let again = try await CommandProcess.run([
                 "users", "add", "Other", "--email", "Grace@example.com", "--data", cloud.data,
+                "--no-password",
             ])
             #expect(again.status == 1)
             #expect(again.errors.contains("already"))
@@ -91,7 +92,7 @@ struct AdministrationTests {
                 for index in 0..<8 {
                     group.addTask {
                         let added = try await CommandProcess.run([
-                            "users", "add", "User \(index)", "--data", data,
+                            "users", "add", "User \(index)", "--data", data, "--no-password",
                         ])
                         return added.status == 0 ? nil : added.errors
                     }

@@ -76,6 +76,14 @@ struct CommandProcess {
         /// The exit status, once it has ended.
         var status: Int32 { process.terminationStatus }
 
+        /// Waits for its own end.
+        ///
+        /// - Returns: The exit status.
+        func wait() -> Int32 {
+            process.waitUntilExit()
+            return process.terminationStatus
+        }
+
         /// Ends it with a signal, and waits until it is gone.
         func end(_ signal: CInt) {
             kill(process.processIdentifier, signal)
@@ -99,10 +107,16 @@ struct CommandProcess {
     }
 
     /// Starts the command and waits for its first line.
-    static func start(_ arguments: [String]) async throws -> Running {
+    static func start(
+        _ arguments: [String],
+        settings: [String: String] = [:]
+    ) async throws -> Running {
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment
+            .filter { !$0.key.hasPrefix("CLOUDKIT_") }
+            .merging(settings) { $1 }
         let output = Pipe()
         process.standardOutput = output
         try process.run()

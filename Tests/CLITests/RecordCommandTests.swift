@@ -448,7 +448,7 @@ struct RecordCommandTests {
         try await ServedCloud.run { cloud in
             let wrong = try await cloud.run("zones", "list", "--web-auth-token", "nothing")
             #expect(wrong.status == 1)
-            #expect(wrong.errors.contains("AUTHENTICATION_FAILED"))
+            #expect(wrong.errors.contains("AUTHENTICATION_REQUIRED"))
             let settings = try cloud.settings(of: "ada")
             let open = try await CommandProcess.run(
                 ["zones", "list"],

@@ -18,7 +18,8 @@ struct ServeTests {
     private func settings(_ name: String) throws -> [String: String] {
         let file = data.appendingPathComponent("\(name).env")
         var settings: [String: String] = [:]
-        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        where line.hasPrefix("export ") {
             let parts = line.dropFirst("export ".count).split(separator: "=", maxSplits: 1)
             settings[String(parts[0])] = String(parts[1])
         }
@@ -153,5 +154,60 @@ struct ServeTests {
         )
         #expect(outcome.status != 0)
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    }
+
+    /// Serves for a moment.
+    private func greeting(_ arguments: String...) async throws -> String {
+        let server = try await CommandProcess.start(
+            ["serve", "--data", data.path, "--port", "0"] + arguments
+        )
+        defer { server.end(SIGTERM) }
+        return server.greeting
+    }
+
+    @Test(
+        "A folder's own container is served; of several one must be named, and no file is taken over"
+    )
+    func containers() async throws {
+        defer { try? FileManager.default.removeItem(at: data) }
+        let first = try await greeting("--container", "iCloud.first")
+        #expect(first.hasPrefix("Serving iCloud.first at"))
+        let settings = try settings("ada")
+        #expect(try await greeting().hasPrefix("Serving iCloud.first at"))
+        let second = try await greeting("--container", "iCloud.second")
+        #expect(second.hasPrefix("Serving iCloud.second at"))
+        let kept = try self.settings("ada")
+        for name in ["CLOUDKIT_CONTAINER", "CLOUDKIT_API_TOKEN"] {
+            #expect(kept[name] == settings[name])
+        }
+        let other = try self.settings("ada-iCloud-second")
+        #expect(other["CLOUDKIT_CONTAINER"] == "iCloud.second")
+        #expect(other["CLOUDKIT_API_TOKEN"] != settings["CLOUDKIT_API_TOKEN"])
+        let outcome = try await CommandProcess.run(["serve", "--data", data.path, "--port", "0"])
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("iCloud.first, iCloud.second"))
+        // Names that become the same name of a file are two people nevertheless.
+        _ = try await greeting("--container", "iCloud.first", "--user", "A.B", "--user", "A-B")
+        #expect(try self.settings("a-b")["CLOUDKIT_WEB_AUTH_TOKEN"] != nil)
+        #expect(try self.settings("a-b-iCloud-first")["CLOUDKIT_WEB_AUTH_TOKEN"] != nil)
+    }
+
+    @Test("A second server on a folder, and a file that is no data, are refused with the remedy")
+    func folder() async throws {
+        defer { try? FileManager.default.removeItem(at: data) }
+        let server = try await serve()
+        let second = try await CommandProcess.run(["serve", "--data", data.path, "--port", "0"])
+        #expect(second.status == 2)
+        #expect(second.errors.contains("Another server works on the folder"))
+        server.end(SIGTERM)
+        let attributes = try FileManager.default.attributesOfItem(atPath: data.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o700)
+        for name in ["cloud.sqlite-wal", "cloud.sqlite-shm"] {
+            try? FileManager.default.removeItem(at: data.appendingPathComponent(name))
+        }
+        try Data().write(to: data.appendingPathComponent("cloud.sqlite"))
+        let empty = try await CommandProcess.run(["serve", "--data", data.path, "--port", "0"])
+        #expect(empty.status == 2)
+        #expect(empty.errors.contains("is empty"))
     }
 }

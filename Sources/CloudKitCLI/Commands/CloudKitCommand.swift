@@ -15,7 +15,8 @@ public struct CloudKitCommand: AsyncParsableCommand {
             ServeCommand.self, ExecCommand.self,
         ] + demo + [
             RecordsCommand.self, ZonesCommand.self, SubscriptionsCommand.self, AssetsCommand.self,
-            UsersCommand.self, TokensCommand.self, SchemaCommand.self, ExportCommand.self,
+            UsersCommand.self, SignInCommand.self, TokensCommand.self, SchemaCommand.self,
+            ExportCommand.self,
             ImportCommand.self,
         ]
     )
@@ -55,6 +56,11 @@ public struct CloudKitCommand: AsyncParsableCommand {
         if exitCode(for: error) == .validationFailure, !(error is ExitCode) {
             Console.say(fullMessage(for: error))
             Foundation.exit(CommandFailure.Status.unusable.rawValue)
+        }
+        let message = fullMessage(for: error)
+        if CommandFailure.withoutTokens(message) != message {
+            Console.say(CommandFailure.withoutTokens(message))
+            Foundation.exit(CommandFailure.Status.failed.rawValue)
         }
         exit(withError: error)
     }

@@ -39,12 +39,6 @@ struct ExecCommand: AsyncParsableCommand {
     func run() async throws {
         // From here on signals are the command's, not ours.
         let signals = await UnixSignalsSequence(trapping: ForwardedSignals.all)
-        if let data {
-            try FileManager.default.createDirectory(
-                atPath: data,
-                withIntermediateDirectories: true
-            )
-        }
         var logger = Logger(label: "cloudkit")
         logger.logLevel = .error
         let server = try CloudServer(
@@ -89,7 +83,7 @@ struct ExecCommand: AsyncParsableCommand {
         let access = try await ServerAccess(
             server.service,
             url: try await server.url(),
-            container: options.container,
+            container: options.container ?? ServerOptions.usualContainer,
             apiToken: nil,
             users: options.users
         )

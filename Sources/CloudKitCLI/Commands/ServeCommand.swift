@@ -59,6 +59,30 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "Seconds after which a silent connection is closed.")
     var idleSeconds = 75
 
+    @Option(help: "Seconds for a request to come, beside those that its bytes take.")
+    var requestSeconds = 60
+
+    @Option(help: "Connections at most.")
+    var maxConnections = 800
+
+    @Option(help: "Connections at most from one address.")
+    var maxConnectionsPerAddress = 250
+
+    @Option(help: "Bytes of bodies, and as many of answers, in memory at most.")
+    var memoryBytes = 256 << 20
+
+    @Option(help: "Days that a user stays signed in without using the token.")
+    var sessionDays = 14
+
+    @Option(
+        name: .customLong("sign-in-callback"),
+        help: """
+            An address to which users may be sent with their token after signing in, such as \
+            myapp://signed-in, beside loopback; repeatable.
+            """
+    )
+    var signInCallbacks: [String] = []
+
     @Option(help: "Bytes of a request body at most.")
     var maxRequestBytes = Limits.requestBodyBytes
 
@@ -91,6 +115,9 @@ struct ServeCommand: AsyncParsableCommand {
         for (name, value) in [
             ("--idle-seconds", idleSeconds), ("--max-request-bytes", maxRequestBytes),
             ("--max-asset-bytes", maxAssetBytes), ("--stop-seconds", stopSeconds),
+            ("--request-seconds", requestSeconds), ("--max-connections", maxConnections),
+            ("--max-connections-per-address", maxConnectionsPerAddress),
+            ("--memory-bytes", memoryBytes), ("--session-days", sessionDays),
         ] where value < 1 {
             throw ValidationError("\(name) \(value): the least is 1")
         }
@@ -104,6 +131,12 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.allowedHosts = Set(allowedHosts)
         configuration.allowedOrigins = Set(allowedOrigins)
         configuration.idleSeconds = idleSeconds
+        configuration.requestSeconds = requestSeconds
+        configuration.maxConnections = maxConnections
+        configuration.maxConnectionsPerAddress = maxConnectionsPerAddress
+        configuration.memoryBytes = memoryBytes
+        configuration.signInCallbacks = Set(signInCallbacks)
+        configuration.service.webTokenSeconds = Int64(min(sessionDays, 36_500)) * 24 * 60 * 60
         configuration.service.requestBodyBytes = maxRequestBytes
         configuration.service.assetBytes = maxAssetBytes
         if let adminKeyFile {
@@ -124,16 +157,13 @@ struct ServeCommand: AsyncParsableCommand {
         var logger = Logger(label: "cloudkit")
         logger.logLevel = .warning
         let configuration = try configuration()
-        try FileManager.default.createDirectory(
-            atPath: data,
-            withIntermediateDirectories: true
-        )
         let server: CloudServer
         do {
             server = try CloudServer(configuration: configuration, logger: logger)
         } catch let error as ServerConfigurationError {
             throw ValidationError(error.description)
         }
+        let container = try await container(server.service)
         var group = ServiceGroupConfiguration(
             services: [server],
             gracefulShutdownSignals: [.sigterm, .sigint],
@@ -144,23 +174,41 @@ struct ServeCommand: AsyncParsableCommand {
         try await withThrowingTaskGroup { group in
             group.addTask { try await services.run() }
             let files = AccessFiles(directory: data)
+            let url = try await server.url()
             let access = try await ServerAccess(
                 server.service,
-                url: try await server.url(),
-                container: options.container,
-                apiToken: files.apiToken(),
+                url: configuration.publicURL ?? url,
+                container: container,
+                apiToken: files.apiToken(of: container, server.service),
                 users: options.users
             )
             // A key that came in a file is known to who needs it.
             let key = adminKeyFile == nil ? server.administrationKey : nil
-            try Console.write(Self.greeting(access, try files.write(access), key))
+            let written = try await files.write(access, server.service)
+            try Console.write(Self.greeting(access, written, key, at: url))
             try await group.waitForAll()
         }
     }
 
+    /// The container to serve: the one that was named, the one of the folder, or a new one.
+    private func container(_ service: CloudService) async throws -> String {
+        if let container = options.container { return container }
+        let found = try await service.containers()
+        guard found.count > 1 else { return found.first ?? ServerOptions.usualContainer }
+        throw CommandFailure(
+            unusable: "\(data) has \(found.count) containers; name one with --container: "
+                + found.joined(separator: ", ")
+        )
+    }
+
     /// What is printed when the server listens.
-    static func greeting(_ access: ServerAccess, _ files: [URL], _ key: String?) -> String {
-        var lines = ["Serving \(access.container) at \(access.url). Stop with Ctrl-C."]
+    static func greeting(
+        _ access: ServerAccess,
+        _ files: [URL],
+        _ key: String?,
+        at url: String
+    ) -> String {
+        var lines = ["Serving \(access.container) at \(url). Stop with Ctrl-C."]
         for (user, file) in zip(access.users, files) {
             lines.append("To run a program as \(user.name):  source \(file.relativePath)")
         }

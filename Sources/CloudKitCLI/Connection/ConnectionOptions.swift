@@ -25,10 +25,39 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "The file of that key's private half; CLOUDKIT_PRIVATE_KEY_FILE.")
     var privateKeyFile: String?
 
+    func validate() throws {
+        // An address without its scheme would be told again by whoever fails to connect to it.
+        guard let url else { return }
+        guard Self.isAddress(url) else {
+            throw ValidationError(
+                "--url: that is no address; one is a scheme and a host, such as "
+                    + "http://127.0.0.1:8787"
+            )
+        }
+    }
+
+    /// Refuses an address of the environment that is none, without telling it.
+    private func checkAddress() throws {
+        let address = variables[ConnectionVariables.Name.url]
+        guard let address, !Self.isAddress(address) else { return }
+        throw CommandFailure(
+            unusable: "CLOUDKIT_URL is no address; one is a scheme and a host, such as "
+                + "http://127.0.0.1:8787"
+        )
+    }
+
+    private static func isAddress(_ text: String) -> Bool {
+        guard let components = URLComponents(string: text), let host = components.host else {
+            return false
+        }
+        return ["http", "https"].contains(components.scheme) && !host.isEmpty
+    }
+
     /// The client that the options and the environment describe.
     ///
     /// - Throws: `ConnectionVariables.Incomplete`.
     func client() throws -> WebClient {
+        try checkAddress()
         var client = try ConnectionVariables(variables).client()
         // A command is waited for: what the service asks for is honoured, what is not there is
         // soon known.
@@ -36,8 +65,20 @@ struct ConnectionOptions: ParsableArguments {
         return client
     }
 
+    /// The client of the same place for another web auth token, or for none.
+    ///
+    /// - Throws: `ConnectionVariables.Incomplete`.
+    func client(webAuthToken: String?) throws -> WebClient {
+        typealias Name = ConnectionVariables.Name
+        var variables = variables
+        for name in [Name.webAuthTokenFile, Name.keyID] { variables[name] = nil }
+        variables[Name.webAuthToken] = webAuthToken
+        try checkAddress()
+        return try ConnectionVariables(variables).client()
+    }
+
     /// The variables of the process with the options over them.
-    private var variables: [String: String] {
+    var variables: [String: String] {
         typealias Name = ConnectionVariables.Name
         var variables = ProcessInfo.processInfo.environment
         // The environment's credentials of the other kind are not meant.

@@ -30,7 +30,8 @@ struct DataFolder {
             do {
                 try FileManager.default.createDirectory(
                     atPath: path,
-                    withIntermediateDirectories: true
+                    withIntermediateDirectories: true,
+                    attributes: [.posixPermissions: 0o700]
                 )
             } catch {
                 throw CommandFailure(unusable: "\(path) cannot be made: \(error)")

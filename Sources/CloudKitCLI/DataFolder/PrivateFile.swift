@@ -13,7 +13,11 @@ enum PrivateFile {
             contents: Data(text.utf8),
             attributes: [.posixPermissions: 0o600]
         )
-        guard isMade, rename(temporary, path) == 0 else {
+        // Else a loss of power could leave an empty file in place of the one that was.
+        let isSynced =
+            isMade
+            && (try? FileHandle(forUpdating: URL(fileURLWithPath: temporary)).synchronize()) != nil
+        guard isSynced, rename(temporary, path) == 0 else {
             try? manager.removeItem(atPath: temporary)
             throw CommandFailure(unusable: "\(path) cannot be written")
         }

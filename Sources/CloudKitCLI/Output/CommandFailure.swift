@@ -1,3 +1,4 @@
+import CloudKitServer
 import CloudKitServerCore
 import CloudKitWebClient
 
@@ -36,6 +37,7 @@ struct CommandFailure: Error, CustomStringConvertible {
         case let error as WebClientError: self.init(Self.message(error))
         case let error as RequestError:
             self.init("\(error.serverErrorCode.rawValue): \(error.reason ?? "no reason given")")
+        case let error as ServerConfigurationError: self.init(unusable: error.description)
         case let error as StorageError:
             self.init(unusable: "The data folder cannot be used: \(error.message)")
         case let error as ConnectionVariables.Incomplete:
@@ -47,12 +49,21 @@ struct CommandFailure: Error, CustomStringConvertible {
         }
     }
 
+    /// Text without the tokens of addresses that it tells of.
+    static func withoutTokens(_ text: String) -> String {
+        text.replacing(#/(ck(?:APIToken|WebAuthToken|Session)=)[^&\s"'<>)]+/#) { "\($0.output.1)…" }
+    }
+
     private static func message(_ error: WebClientError) -> String {
+        withoutTokens(words(error))
+    }
+
+    private static func words(_ error: WebClientError) -> String {
         guard case .refused(let refusal, _) = error else { return "\(error)" }
         switch refusal.serverErrorCode {
         case .authenticationRequired:
-            let page = refusal.redirectURL.map { " at \($0)" } ?? ""
-            return "\(error); sign in\(page) and set CLOUDKIT_WEB_AUTH_TOKEN"
+            // The address of the page has the app's token, which does not belong on a screen.
+            return "\(error); sign in with cloudkit sign-in, or set CLOUDKIT_WEB_AUTH_TOKEN"
         case .authenticationFailed:
             return "\(error); cloudkit tokens makes credentials for a server of your own"
         default: return "\(error)"

@@ -6,8 +6,16 @@ import Foundation
 
 /// What `serve` and `exec` have in common: whom they serve and what tests may ask of them.
 struct ServerOptions: ParsableArguments {
-    @Option(help: "The container to serve.")
-    var container = "iCloud.com.example.app"
+    @Option(
+        help: """
+            The container to serve; the one that is in the folder, or iCloud.com.example.app in a \
+            new one.
+            """
+    )
+    var container: String?
+
+    /// The container of a new server of which nobody named one.
+    static let usualContainer = "iCloud.com.example.app"
 
     @Option(name: .customLong("user"), help: "A user to sign in; may be given several times.")
     var users: [String] = ["Ada"]

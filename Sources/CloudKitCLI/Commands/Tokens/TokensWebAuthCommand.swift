@@ -23,7 +23,7 @@ struct TokensWebAuthCommand: AsyncParsableCommand {
         let service = try options.place.folder.open()
         let container = try await options.place.folder.containerName(service)
         let kind = try options.place.kind
-        let user = try await find(service, container)
+        let user = try await service.user(self.user, in: container)
         let companion =
             if let apiToken {
                 apiToken
@@ -39,25 +39,5 @@ struct TokensWebAuthCommand: AsyncParsableCommand {
             Name.url: options.url, Name.container: container, Name.environment: kind.rawValue,
             Name.apiToken: companion, Name.webAuthToken: token,
         ])
-    }
-
-    /// The user that is meant.
-    private func find(_ service: CloudService, _ container: String) async throws -> ServiceUser {
-        let found = try await service.users(container: container).filter { candidate in
-            let name = [candidate.givenName, candidate.familyName].compactMap(\.self)
-            return candidate.userRecordName == user
-                || candidate.emailAddress == user.lowercased()
-                || name.joined(separator: " ") == user
-        }
-        guard let first = found.first else {
-            throw CommandFailure(
-                "No user \(user) in \(container); add one with cloudkit users add"
-            )
-        }
-        guard found.count == 1 else {
-            let names = found.map(\.userRecordName).joined(separator: ", ")
-            throw CommandFailure("\(found.count) users are \(user); give one of \(names)")
-        }
-        return first
     }
 }

@@ -6,7 +6,10 @@ struct UsersAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add a user to a server's data.",
-        discussion: "The server may be running. cloudkit tokens web-auth lets the user sign in."
+        discussion: """
+            Asks for the password with which the user signs in on the server's page. The server may \
+            be running.
+            """
     )
 
     @Argument(help: "The user's name, such as 'Ada Lovelace'.")
@@ -14,6 +17,9 @@ struct UsersAddCommand: AsyncParsableCommand {
 
     @Option(help: "The e-mail address by which others find the user.")
     var email: String?
+
+    @OptionGroup(title: "Password")
+    var passwordOptions: PasswordOptions
 
     @OptionGroup(title: "Data")
     var folder: DataOptions
@@ -28,6 +34,8 @@ struct UsersAddCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let password = try passwordOptions.password()
+        if let password { try CloudService.checkPassword(password) }
         let service = try folder.open(makes: true)
         let container = try await folder.containerName(service, makes: true)
         if let email = email?.lowercased(),
@@ -43,6 +51,7 @@ struct UsersAddCommand: AsyncParsableCommand {
             name: name,
             emailAddress: email
         )
+        if let password { try await service.setPassword(password, of: user) }
         try output.write([.success(UserEntry(user))], UserTable.entries)
     }
 }

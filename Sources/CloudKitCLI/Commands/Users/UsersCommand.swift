@@ -7,7 +7,7 @@ struct UsersCommand: AsyncParsableCommand {
         abstract: "Say who users are, and add users to a server's data.",
         subcommands: [
             UsersCurrentCommand.self, UsersDiscoverCommand.self, UsersAddCommand.self,
-            UsersListCommand.self,
+            UsersPasswordCommand.self, UsersListCommand.self,
         ]
     )
 }

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Where a user's password comes from: the terminal, a file, or nowhere.
+///
+/// Never the arguments, which every user of the machine can see.
+struct PasswordOptions: ParsableArguments {
+    @Option(help: "A file whose first line is the password; - for standard input.")
+    var passwordFile: String?
+
+    @Flag(help: "Give no password: the user signs in on the server's own machine only.")
+    var noPassword = false
+
+    func validate() throws {
+        if noPassword, passwordFile != nil {
+            throw ValidationError("--no-password and --password-file exclude each other")
+        }
+    }
+
+    /// The password; nil for none.
+    ///
+    /// - Throws: `CommandFailure` when there is nobody to ask, or the file cannot be read.
+    func password() throws -> String? {
+        if noPassword { return nil }
+        if let passwordFile { return try Self.firstLine(of: passwordFile) }
+        guard isatty(STDIN_FILENO) == 1 else {
+            throw CommandFailure(
+                unusable: "There is no terminal to ask for the password; give --password-file "
+                    + "FILE, or --no-password for local work"
+            )
+        }
+        let password = try Self.ask("Password: ")
+        guard try Self.ask("The same again: ") == password else {
+            throw CommandFailure(unusable: "The two passwords differ; nothing was changed")
+        }
+        return password
+    }
+
+    private static func firstLine(of path: String) throws -> String {
+        let data: Data
+        do {
+            data =
+                path == "-"
+                ? try FileHandle.standardInput.readToEnd() ?? Data()
+                : try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw CommandFailure(unusable: "--password-file \(path): the file cannot be read")
+        }
+        guard let text = String(validating: data, as: UTF8.self),
+            let line = text.split(whereSeparator: \.isNewline).first
+        else {
+            throw CommandFailure(unusable: "--password-file \(path): the file has no password")
+        }
+        return String(line)
+    }
+
+    /// Asks on the terminal, which does not show what is typed.
+    private static func ask(_ question: String) throws -> String {
+        var shown = termios()
+        guard tcgetattr(STDIN_FILENO, &shown) == 0 else {
+            throw CommandFailure(unusable: "The terminal cannot hide what is typed")
+        }
+        var hidden = shown
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        FileHandle.standardError.write(Data(question.utf8))
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+        defer {
+            tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
+            FileHandle.standardError.write(Data("\n".utf8))
+        }
+        guard let line = readLine(strippingNewline: true) else {
+            throw CommandFailure(unusable: "No password was typed")
+        }
+        return line
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Hummingbird
+import Logging
+
+/// An address of this machine, to which a browser brings the token of who has signed in.
+///
+/// Its path is random, so that no page can bring a token of its own.
+struct SignInCallback {
+    private let path: String
+    private let tokens = AsyncStream<String>.makeStream()
+    private let ports = AsyncStream<Int>.makeStream()
+
+    init() {
+        var generator = SystemRandomNumberGenerator()
+        let words = (0..<2).map { _ in String(generator.next() as UInt64, radix: 16) }
+        path = "/signed-in/" + words.joined()
+    }
+
+    /// Listens, tells the address, and waits for the token.
+    ///
+    /// - Parameters:
+    ///   - seconds: How long to wait.
+    ///   - tell: Is called with the address.
+    /// - Returns: The token; nil when none came in time.
+    /// - Throws: When the address cannot be bound.
+    func token(
+        within seconds: Int,
+        _ tell: @escaping @Sendable (String) throws -> Void
+    ) async throws -> String? {
+        try await withThrowingTaskGroup(of: String?.self) { group in
+            group.addTask {
+                try await application.runService(gracefulShutdownSignals: [])
+                return nil
+            }
+            group.addTask { [tokens, ports, path] in
+                for await port in ports.stream {
+                    try tell("http://127.0.0.1:\(port)\(path)")
+                    for await token in tokens.stream { return token }
+                }
+                return nil
+            }
+            group.addTask {
+                try await Task.sleep(for: .seconds(seconds))
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+    }
+
+    private var application: some ApplicationProtocol {
+        var logger = Logger(label: "cloudkit")
+        logger.logLevel = .error
+        let (path, tokens) = (path, tokens.continuation)
+        return Application(
+            responder: CallbackResponder<BasicRequestContext> { request, _ in
+                let token = request.uri.queryParameters["ckWebAuthToken"].map(String.init)
+                guard request.method == .get, request.uri.path == path, let token else {
+                    return Response(status: .notFound)
+                }
+                tokens.yield(token)
+                return Self.page
+            },
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { [ports] channel in
+                ports.continuation.yield(channel.localAddress?.port ?? 0)
+            },
+            logger: logger
+        )
+    }
+
+    private static var page: Response {
+        let text = """
+            <!doctype html>
+            <html lang="en">
+            <head><meta charset="utf-8"><title>Signed in – CloudKit</title></head>
+            <body><h1>Signed in</h1><p>You can close this window.</p></body>
+            </html>
+            """
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: "text/html; charset=UTF-8", .cacheControl: "no-store",
+                .connection: "close",
+            ],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text))
+        )
+    }
+}
