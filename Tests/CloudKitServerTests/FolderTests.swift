@@ -8,7 +8,7 @@ import ServerFixtures
 import Synchronization
 import Testing
 
-@Suite("The folder of a server")
+@Suite("The folder of a server", .timeLimit(.minutes(5)))
 struct FolderTests {
     private let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("FolderTests-\(UUID().uuidString)")
