@@ -192,7 +192,7 @@ let package = Package(
         .target(name: "NestedCKCodable", dependencies: ["NestedCloudKitCodable"]),
 
         // Rank 5: the offline-first store.
-        .target(name: "CloudKitStore", dependencies: [cloudKit, coreLocation, grdb]),
+        .target(name: "CloudKitStore", dependencies: [cloudKit, coreLocation, crypto, grdb]),
 
         // Rank 5: a whole cloud in the test's own process.
         .target(
