@@ -176,7 +176,10 @@ struct IntegerKeyTests {
     func refusals() async throws {
         func schema(of database: DatabaseQueue) throws -> [String] {
             try database.read {
-                try String.fetchAll($0, sql: "SELECT sql FROM sqlite_master ORDER BY name")
+                try String.fetchAll(
+                    $0,
+                    sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
+                )
             }
         }
         func message(

@@ -225,6 +225,11 @@ struct ExactValueTests {
             #expect(try await laptop.rows(["thing", "word"]) == phone.rows(["thing", "word"]))
             let words = "SELECT group_concat(hex(id)) FROM (SELECT id FROM word ORDER BY id)"
             #expect(try await laptop.value(words) == "65CC81,C3A9")
+            for meaning in ["char(233)", "char(101, 769)"] {
+                try await phone.run("UPDATE word SET meaning = \(meaning)")
+                try await settle(phone, laptop)
+            }
+            #expect(try await laptop.value("SELECT hex(meaning) FROM word") == "65CC81")
             try await laptop.run("DELETE FROM word WHERE id = char(233)")
             try await settle(laptop, phone)
             #expect(try await phone.value(words) == "65CC81")
