@@ -106,7 +106,8 @@ struct ChangeApplier {
     // MARK: Records
 
     /// Applies saved records.
-    mutating func apply(_ records: [RemoteRecord]) throws {
+    mutating func apply(_ arrived: [RemoteRecord]) throws {
+        let records = try passOver(arrived)
         guard !records.isEmpty else { return }
         let batch = try BatchLookup(records, rows)
         var candidates: [Candidate] = []
@@ -114,6 +115,27 @@ struct ChangeApplier {
             if let candidate = try decide(record, batch) { candidates.append(candidate) }
         }
         try place(candidates)
+    }
+
+    /// Takes out the records that came as they are known, and were not read because of that.
+    private mutating func passOver(_ records: [RemoteRecord]) throws -> [RemoteRecord] {
+        let unread = records.filter(\.isUnread)
+        guard !unread.isEmpty else { return records }
+        let tags = try KnownRecord.tags(database, of: unread.map(\.name), in: zone)
+        var same: [String] = []
+        for record in unread where tags[record.name]?.tag == record.tag {
+            same.append(record.name)
+            // The echo of our own save comes once; anything else that comes again is a fetch from the
+            // beginning.
+            if tags[record.name]?.session != KnownRecord.savedHere { sawKnownRecord = true }
+        }
+        try KnownRecord.mark(database, same, session)
+        let known = Set(same)
+        return records.compactMap { record in
+            guard record.isUnread else { return record }
+            guard !known.contains(record.name) else { return nil }
+            return record.record.map { RemoteRecord($0, mapping) }
+        }
     }
 
     /// Decides what a record does to its row; nil when there is nothing to write.

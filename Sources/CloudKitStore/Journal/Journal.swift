@@ -5,6 +5,30 @@ import GRDB
 struct Journal {
     let database: Database
 
+    /// Removes the oldest entries where there are more than a number.
+    func trim(to limit: Int?) throws {
+        guard let limit else { return }
+        try database.run(
+            """
+            DELETE FROM grdb_cloudkit_journal
+            WHERE id <= (SELECT max(id) FROM grdb_cloudkit_journal) - ?
+            """,
+            [max(0, limit)]
+        )
+    }
+
+    /// Removes the entries that are older than some time, by this device's clock.
+    func trim(olderThan age: Duration?) throws {
+        guard let age else { return }
+        try database.run(
+            """
+            DELETE FROM grdb_cloudkit_journal
+            WHERE time < (SELECT max(clock, \(ControlTables.now)) FROM grdb_cloudkit_control) - ?
+            """,
+            [age.components.seconds * 1_000_000]
+        )
+    }
+
     func add(
         _ overruled: [MergePlan.Overruled],
         _ key: RowKey,

@@ -167,6 +167,42 @@ struct KnownRecord: Sendable {
         return records
     }
 
+    /// The versions that the server acknowledged of some records of a zone, by name, and the fetches
+    /// that saw them last.
+    static func tags(
+        _ database: Database,
+        of names: [String],
+        in zone: String
+    ) throws -> [String: (tag: String, session: Int64)] {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT name, tag, session, zone FROM grdb_cloudkit_record
+                WHERE name IN (\(Portion.marks)) AND tag IS NOT NULL
+                """
+        )
+        var tags: [String: (tag: String, session: Int64)] = [:]
+        for portion in Portion.of(names) {
+            let rows = try Row.fetchCursor(statement, arguments: portion)
+            while let row = try rows.next() {
+                if row[3] as String == zone { tags[row[0]] = (row[1], row[2]) }
+            }
+        }
+        return tags
+    }
+
+    /// Notes that a fetch saw records.
+    static func mark(_ database: Database, _ names: [String], _ session: Int64) throws {
+        for portion in Portion.of(names) {
+            try database.run(
+                """
+                UPDATE grdb_cloudkit_record SET session = \(session)
+                WHERE name IN (\(Portion.marks)) AND session <> \(session)
+                """,
+                portion
+            )
+        }
+    }
+
     /// The records that a condition selects, by name.
     static func fetchAll(
         _ database: Database,

@@ -25,6 +25,8 @@ struct RemoteRecord {
     var modified: Int64?
     /// Keeps the assets' files while the record is in use.
     var record: CKRecord?
+    /// Whether nothing was read but name and tag, because the file has the version already.
+    var isUnread = false
 
     init(_ record: CKRecord, _ mapping: RowMapping) {
         name = record.recordID.recordName
@@ -49,6 +51,17 @@ struct RemoteRecord {
                 : record.object(forKey: column.field)
             if let asset = object as? CKAsset { files[column.field] = asset.place }
         }
+    }
+
+    /// A record whose version the file had when it came; it is read only if it no longer has.
+    init(unread record: CKRecord) {
+        name = record.recordID.recordName
+        type = record.recordType
+        tag = record.recordChangeTag
+        system = Data()
+        fields = .success([:])
+        isUnread = true
+        self.record = record
     }
 
     /// A record that was kept, as it came.

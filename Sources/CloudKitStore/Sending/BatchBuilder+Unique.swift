@@ -1,36 +1,67 @@
 import GRDB
+import Synchronization
 
-/// The deletions of a table that are not in a batch yet, by the UNIQUE values that they set free.
-struct FreedValues {
+/// The deletions that wait to be sent, by the UNIQUE values that they set free.
+///
+/// Each is read once in a round of batches; whether it still waits is asked when its values are.
+final class FreedValues: Sendable {
     /// The fields of a UNIQUE rule, and the deletions by their values.
-    private var rules: [(fields: [String], deletions: [[StoreValue]: OutboxEntry])] = []
+    fileprivate struct Rule {
+        var fields: [String]
+        var deletions: [[StoreValue]: OutboxEntry] = [:]
+    }
+
+    fileprivate struct Table {
+        var rules: [Rule]
+        /// The newest deletion that was read.
+        var last: Int64 = 0
+    }
+
+    private let tables = Mutex<[String: Table]>([:])
+
+    /// Forgets what was read, because records may be others now.
+    func forget() { tables.withLock { $0 = [:] } }
+
+    /// Reads the deletions of a table that are new since it was read last.
+    func read(_ table: TableSchema, _ rows: RowStore) throws {
+        try tables.withLock { tables in
+            var known =
+                try tables.removeValue(forKey: table.name)
+                ?? Table(rules: rows.uniqueColumns(table).map { Rule(fields: $0.map(\.field)) })
+            try known.read(table, rows)
+            tables[table.name] = known
+        }
+    }
 
     /// The deletions whose values a row has.
-    func deletions(for fields: [String: StoreValue]) -> [OutboxEntry] {
-        rules.compactMap { rule in
-            rule.deletions[rule.fields.map { fields[$0] ?? .null }]
+    func deletions(for fields: [String: StoreValue], _ table: String) -> [OutboxEntry] {
+        tables.withLock { tables in
+            (tables[table]?.rules ?? []).compactMap { rule in
+                rule.deletions[rule.fields.map { fields[$0] ?? .null }]
+            }
         }
     }
 }
 
-extension FreedValues {
-    /// Looks at the deletions of a table that wait to be sent.
-    init(_ table: TableSchema, _ rows: RowStore, except attempted: Set<Int64>) throws {
-        let rules = try rows.uniqueColumns(table).map { $0.map(\.field) }
+extension FreedValues.Table {
+    fileprivate mutating func read(_ table: TableSchema, _ rows: RowStore) throws {
         guard !rules.isEmpty else { return }
         let deletions = try OutboxEntry.fetchAll(
             rows.database,
-            where: "problem IS NULL AND deleted <> 0 AND tbl = \(table.name.literal)"
-        ).filter { !attempted.contains($0.version) }
+            where: "version > \(last) AND problem IS NULL AND deleted <> 0 "
+                + "AND tbl = \(table.name.literal)"
+        )
+        guard let newest = deletions.last?.version else { return }
+        last = newest
         let names = deletions.map { try? $0.key.recordName(table) }
         let known = try KnownRecord.fetch(rows.database, names: names.compactMap(\.self))
-        self.rules = rules.map { ($0, [:]) }
+        let wanted = Set(rules.flatMap { $0.fields })
         for (entry, name) in zip(deletions, names) {
             guard let record = name.flatMap({ known[$0] }), record.system != nil else { continue }
-            let base = try record.baseFields { field in rules.contains { $0.contains(field) } }
-            for (place, fields) in rules.enumerated() {
-                let values = fields.map { base[$0] ?? .null }
-                if !values.contains(.null) { self.rules[place].deletions[values] = entry }
+            let base = try record.baseFields(where: wanted.contains)
+            for place in rules.indices {
+                let values = rules[place].fields.map { base[$0] ?? .null }
+                if !values.contains(.null) { rules[place].deletions[values] = entry }
             }
         }
     }
@@ -55,11 +86,14 @@ extension BatchBuilder {
         depth: Int
     ) throws -> Bool {
         guard !hasPlaces else { return true }
-        if freed[table.name] == nil {
-            freed[table.name] = try FreedValues(table, rows, except: attempted)
+        if readFreed.insert(table.name).inserted { try freed.read(table, rows) }
+        let missing = try freed.deletions(for: fields, table.name).filter { deletion in
+            guard !attempted.contains(deletion.version), try !isIncluded(deletion.key) else {
+                return false
+            }
+            let entry = try OutboxEntry.fetch(database, deletion.key)
+            return entry?.version == deletion.version && entry?.problem == nil
         }
-        let deletions = freed[table.name]?.deletions(for: fields) ?? []
-        let missing = try deletions.filter { try !isIncluded($0.key) }
         guard !missing.isEmpty else { return true }
         guard count == 0 || count + missing.count + depth < limit else { return false }
         for deletion in missing { try addDeletion(deletion) }

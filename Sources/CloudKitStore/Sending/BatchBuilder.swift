@@ -36,14 +36,22 @@ struct BatchBuilder {
     /// The rows of these entries by table, where one statement finds them.
     private var found: [String: [RowKey: StoredRow]] = [:]
     private var visits: [RowKey: Visit] = [:]
-    /// What the deletions of each table set free, where somebody asked.
-    var freed: [String: FreedValues] = [:]
+    /// What the deletions of each table set free, and the tables that were asked for.
+    let freed: FreedValues
+    var readFreed: Set<String> = []
     private var batch = OutgoingBatch()
 
     /// Whether anything in the file is shared.
     let hasPlaces: Bool
 
-    init(_ database: Database, _ file: StoreFile, zone: String, folder: URL) throws {
+    init(
+        _ database: Database,
+        _ file: StoreFile,
+        zone: String,
+        folder: URL,
+        freed: FreedValues
+    ) throws {
+        self.freed = freed
         self.database = database
         mapping = file.mapping
         self.zone = zone

@@ -37,6 +37,12 @@ extension CloudStore {
         public var batchLimit = 200 {
             didSet { batchLimit = min(max(1, batchLimit), 200) }
         }
+        /// How long the journal keeps what lost a merge, or nil for ever; what is older goes when the
+        /// store starts.
+        public var journalAge: Duration? = .seconds(90 * 86_400)
+        /// The most entries of the journal, or nil for any number; the oldest go when the store starts,
+        /// and with each fetch.
+        public var journalLimit: Int? = 10_000
         /// How often a store over a file looks for what other processes wrote, and whether it has to
         /// take over from one that ended; nil for never by itself.
         public var otherProcessInterval: Duration? = .seconds(1)

@@ -2,7 +2,9 @@ public import Foundation
 import GRDB
 
 extension CloudStore {
-    /// What lost a merge, oldest first.
+    /// What lost a merge on this device, oldest first: the journal is on the device that merged.
+    ///
+    /// ``Configuration/journalAge`` and ``Configuration/journalLimit`` say how much of it is kept.
     ///
     /// - Parameters:
     ///   - table: The table's name; nil for all tables.
@@ -55,6 +57,15 @@ extension CloudStore {
             let fields = entry.lost.filter { schema.byField[$0.key]?.form != .asset }
             let existing = try rows.row(key, schema)
             _ = try rows.write(fields, key, schema, over: existing, files: [:])
+        }
+    }
+
+    /// Removes what the configuration says is too old or too much.
+    func trimJournal() async throws {
+        try await file.writer.write { [configuration] database in
+            let journal = Journal(database: database)
+            try journal.trim(olderThan: configuration.journalAge)
+            try journal.trim(to: configuration.journalLimit)
         }
     }
 

@@ -33,6 +33,13 @@ extension CloudStore {
                         database,
                         sql: "SELECT count(*) FROM grdb_cloudkit_record WHERE waiting IS NOT NULL"
                     ) ?? 0
+                status.waitingRows = try Row.fetchAll(
+                    database,
+                    sql: """
+                        SELECT tbl, key, waiting FROM grdb_cloudkit_record
+                        WHERE waiting IS NOT NULL AND tbl IS NOT NULL ORDER BY tbl, key LIMIT 100
+                        """
+                ).map { .init(table: $0["tbl"], key: $0["key"], recordName: $0["waiting"]) }
                 status.setAside = try Row.fetchAll(
                     database,
                     sql: """

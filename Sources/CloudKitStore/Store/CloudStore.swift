@@ -75,9 +75,7 @@ public final class CloudStore: Sendable {
         self.database = container.privateCloudDatabase
         self.configuration = configuration
         election = SyncElection(database)
-        folder = FileManager.default.temporaryDirectory
-            .appending(path: "CloudKitStore-\(Self.newDevice())", directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        folder = AssetFolder.url(beside: database, Self.newDevice())
     }
 
     private static func prepare(
@@ -92,6 +90,7 @@ public final class CloudStore: Sendable {
                     device: configuration.device ?? newDevice()
                 )
                 let catalog = try TableCatalog(reading: database, tables)
+                try AppTriggers(database, catalog).check()
                 let mapping = RowMapping(catalog: catalog, defect: configuration.defect)
                 _ = try Reconciliation(database, mapping).run()
                 return catalog
@@ -114,7 +113,7 @@ public final class CloudStore: Sendable {
         last.watch?.cancel()
         for stream in last.streams.values { stream.finish() }
         for signal in last.statusSignals.values { signal.finish() }
-        try? FileManager.default.removeItem(at: folder)
+        AssetFolder.remove(folder)
     }
 
     /// A name for this file among the devices of a user: 10 letters and digits.
@@ -134,6 +133,8 @@ public final class CloudStore: Sendable {
     public func start() async throws {
         state.withLock { $0.isStarted = true }
         try await engine()
+        try await trimJournal()
+        for warning in try await triggerWarnings() { configuration.onEvent(.warning(warning)) }
         try await checkOtherProcesses()
         watchOtherProcesses()
         guard configuration.syncsAutomatically else { return }
@@ -144,6 +145,12 @@ public final class CloudStore: Sendable {
                 self?.hint()
             }
         state.withLock { $0.observation = observation }
+    }
+
+    private func triggerWarnings() async throws -> [String] {
+        try await file.writer.read { [catalog = file.catalog] database in
+            try AppTriggers(database, catalog).warnings()
+        }
     }
 
     /// Tells the engines that something waits.
@@ -219,6 +226,7 @@ public final class CloudStore: Sendable {
             ($0.engine, [$0.delegate, $0.sharedDelegate])
         }
         if let existing, delegates.allSatisfy({ $0?.failure == nil }) { return existing }
+        try AssetFolder.take(folder)
         let control = try await file.control()
         let (engine, delegate) = engine(.own, database, control.engine)
         let shared =

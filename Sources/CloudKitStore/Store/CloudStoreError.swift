@@ -8,6 +8,8 @@ public struct CloudStoreError: Error, Hashable, Sendable, CustomStringConvertibl
         case unusableKey
         /// A declaration names a column that the table does not have.
         case noSuchColumn
+        /// A declaration names a trigger that the table does not have.
+        case noSuchTrigger
         /// The store cannot tell what a column holds.
         case unmappableColumn
         /// A foreign key leads to a table that is not synced.

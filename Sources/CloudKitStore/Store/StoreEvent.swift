@@ -26,4 +26,6 @@ public enum StoreEvent: Sendable {
     case quotaExceeded
     /// A row or record was set aside.
     case setAside(reason: String)
+    /// Something in the file will make devices differ, with the remedy; told when the store starts.
+    case warning(String)
 }

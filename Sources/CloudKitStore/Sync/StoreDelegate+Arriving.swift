@@ -66,11 +66,16 @@ extension StoreDelegate {
         }
         var written = 0
         let records = ordered(arrivals.records)
-        var part = part(of: records[...])
+        let zone = arrivals.zone
+        let known = try await file.writer.read { database in
+            try KnownRecord.tags(database, of: records.map(\.recordID.recordName), in: zone)
+                .mapValues { $0.tag }
+        }
+        var part = part(of: records[...], known)
         repeat {
             written += part.count
             let rest = records[written...]
-            async let next = self.part(of: rest)
+            async let next = self.part(of: rest, known)
             let duration = try await write(part, arrivals.zone, rest.isEmpty ? engine : nil)
             state.withLock {
                 $0.arrivals.adapt(to: duration, of: part.count)
@@ -103,8 +108,17 @@ extension StoreDelegate {
     }
 
     /// As many of the first records as one transaction takes.
-    private func part(of records: ArraySlice<CKRecord>) -> [RemoteRecord] {
-        records.prefix(state.withLock { $0.arrivals.limit }).map { RemoteRecord($0, file.mapping) }
+    ///
+    /// Those that came as they are known, such as a device's own after it sent them, are not read.
+    private func part(
+        of records: ArraySlice<CKRecord>,
+        _ known: [String: String]
+    ) -> [RemoteRecord] {
+        records.prefix(state.withLock { $0.arrivals.limit }).map { record in
+            let tag = known[record.recordID.recordName]
+            return tag != nil && tag == record.recordChangeTag
+                ? RemoteRecord(unread: record) : RemoteRecord(record, file.mapping)
+        }
     }
 
     /// Applies records and keeps a state of the engine, and says how long that held the file.

@@ -85,10 +85,11 @@ extension StoreDelegate {
     }
 
     private func finishFetch(_ zone: String, _ database: CKDatabase) async throws {
-        let changes = try await file.apply { database, mapping in
+        let changes = try await file.apply { [configuration] database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.retryHidden()
             try applier.finishDeletions()
+            try applier.journal.trim(to: configuration.journalLimit)
             if !zone.isEmpty { try Place.updateWrites(database) }
             return applier.changes
         }

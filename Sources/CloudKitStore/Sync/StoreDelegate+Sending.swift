@@ -55,9 +55,13 @@ extension StoreDelegate {
         let (attempted, limit, waiting) = state.withLock {
             ($0.attempted, $0.batchLimit, exchange(&$0.waiting, with: nil))
         }
-        let (zone, batch, result) = try await file.writeDurably { [file, folder, scope] database in
+        let (zone, batch, result) = try await file.writeDurably {
+            [file, folder, freed, scope] database in
             let result = try waiting.map { answers in
-                try ControlTables.applying(database) { try answers.write(database, file.mapping) }
+                if !answers.errors.isEmpty { freed.forget() }
+                return try ControlTables.applying(database, file.catalog) {
+                    try answers.write(database, file.mapping)
+                }
             }
             let zones =
                 switch scope {
@@ -66,7 +70,13 @@ extension StoreDelegate {
                 case .public: [StoreFile.publicZone]
                 }
             for zone in zones {
-                var builder = try BatchBuilder(database, file, zone: zone, folder: folder)
+                var builder = try BatchBuilder(
+                    database,
+                    file,
+                    zone: zone,
+                    folder: folder,
+                    freed: freed
+                )
                 let batch = try builder.next(limit: limit, except: attempted)
                 if file.mapping.defect == .clearsWhenSending {
                     for entry in batch.entries.values { try entry.clear(database) }

@@ -74,6 +74,8 @@ final class StoreDelegate: CKSyncEngineDelegate {
     let configuration: CloudStore.Configuration
     let folder: URL
     let state: Mutex<State>
+    /// What the deletions of this round set free.
+    let freed = FreedValues()
     let publish: @Sendable ([RowChange]) -> Void
     let statusChanged: @Sendable () -> Void
     let isPaused: @Sendable () -> Bool
@@ -145,6 +147,7 @@ final class StoreDelegate: CKSyncEngineDelegate {
         case .willSendChanges:
             progress(SyncProgress(direction: .sending))
             configuration.onEvent(.started)
+            freed.forget()
             state.withLock {
                 $0.attempted = []
                 $0.unanswered = nil

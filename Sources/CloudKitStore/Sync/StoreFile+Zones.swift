@@ -10,7 +10,7 @@ extension StoreFile {
             try database.execute(sql: "UPDATE grdb_cloudkit_control SET zoneIsSaved = 0")
             switch loss {
             case .deleteSynced:
-                let changes = try ControlTables.applying(database) {
+                let changes = try ControlTables.applying(database, catalog) {
                     var applier = try ChangeApplier(database, mapping)
                     let known = try KnownRecord.fetchAll(
                         database,

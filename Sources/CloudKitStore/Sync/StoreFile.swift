@@ -64,7 +64,7 @@ struct StoreFile: Sendable {
     ) async throws -> Value {
         try await writer.writeWithoutTransaction { database in
             try database.transaction {
-                try ControlTables.applying(database) { try body(database, mapping) }
+                try ControlTables.applying(database, catalog) { try body(database, mapping) }
             }
         }
     }

@@ -54,6 +54,13 @@ public struct SyncedTable: Sendable {
     /// `ON DELETE CASCADE`, or else the first.
     public var parent: String?
 
+    /// The app's triggers on the table that do not run while the store writes.
+    ///
+    /// A trigger that changes synced rows runs on the device where the user writes, and what it wrote
+    /// travels. Where it runs for the store's writes too, devices differ. Full-text triggers have to
+    /// run for all.
+    public var suspendsTriggers: Set<String>
+
     /// The database of its records.
     public var database: TableDatabase
 
@@ -75,6 +82,7 @@ public struct SyncedTable: Sendable {
     ///     devices, so it is refused otherwise.
     ///   - parent: The column that refers to the row that a row is shared with; the first reference
     ///     with `ON DELETE CASCADE`, or else the first, unless given.
+    ///   - suspendsTriggers: The app's triggers on the table that do not run while the store writes.
     ///   - database: The database of its records.
     /// - Returns: The declaration.
     public static func table(
@@ -90,6 +98,7 @@ public struct SyncedTable: Sendable {
         fields: [String: String] = [:],
         assignsIntegerKeys: Bool = false,
         parent: String? = nil,
+        suspendsTriggers: Set<String> = [],
         database: TableDatabase = .private
     ) -> SyncedTable {
         SyncedTable(
@@ -105,6 +114,7 @@ public struct SyncedTable: Sendable {
             fields: fields,
             assignsIntegerKeys: assignsIntegerKeys,
             parent: parent,
+            suspendsTriggers: suspendsTriggers,
             database: database
         )
     }

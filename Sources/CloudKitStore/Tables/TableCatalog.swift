@@ -52,6 +52,11 @@ struct TableCatalog: Sendable {
 
     func table(ofType type: String) -> TableSchema? { byType[type] }
 
+    /// The app's triggers that do not run while the store writes.
+    var suspendedTriggers: [String] {
+        tables.flatMap { $0.declaration.suspendsTriggers.sorted() }
+    }
+
     /// Whether any table is in the public database.
     var hasPublicTables: Bool { tables.contains(where: \.isPublic) }
 

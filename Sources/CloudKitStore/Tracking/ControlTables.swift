@@ -151,11 +151,18 @@ enum ControlTables {
         )
     }
 
-    /// Runs a closure whose writes are the server's: the triggers let them pass.
-    static func applying<Value>(_ database: Database, _ body: () throws -> Value) throws -> Value {
-        try database.run("UPDATE grdb_cloudkit_control SET applying = 1")
-        let value = try body()
-        try database.run("UPDATE grdb_cloudkit_control SET applying = 0")
-        return value
+    /// Runs a closure whose writes are the server's, within a transaction: the store's triggers let
+    /// them pass, and those of the app that are to be suspended are.
+    static func applying<Value>(
+        _ database: Database,
+        _ catalog: TableCatalog,
+        _ body: () throws -> Value
+    ) throws -> Value {
+        try AppTriggers.suspending(catalog.suspendedTriggers, in: database) {
+            try database.run("UPDATE grdb_cloudkit_control SET applying = 1")
+            let value = try body()
+            try database.run("UPDATE grdb_cloudkit_control SET applying = 0")
+            return value
+        }
     }
 }

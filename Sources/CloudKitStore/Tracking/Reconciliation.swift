@@ -91,7 +91,7 @@ struct Reconciliation {
     /// Makes rows of records whose type was unknown.
     private func fillNewTypes() throws -> [RowChange] {
         var changes: [RowChange] = []
-        return try ControlTables.applying(database) {
+        return try ControlTables.applying(database, mapping.catalog) {
             for table in mapping.catalog.tables {
                 let records = try KnownRecord.fetchAll(
                     database,
@@ -178,7 +178,7 @@ struct Reconciliation {
     ) throws -> [RowChange] {
         let rows = RowStore(database: database, mapping: mapping)
         var changes: [RowChange] = []
-        try ControlTables.applying(database) {
+        try ControlTables.applying(database, mapping.catalog) {
             let records = try KnownRecord.fetchAll(
                 database,
                 where: "tbl = ? AND system IS NOT NULL AND waiting IS NULL AND problem IS NULL",

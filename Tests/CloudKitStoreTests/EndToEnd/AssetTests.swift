@@ -4,6 +4,7 @@ import CloudKitTesting
 import Foundation
 import GRDB
 import Support
+import Synchronization
 import Testing
 
 @Suite("Assets are kept apart", .timeLimit(.minutes(10)))
@@ -98,6 +99,59 @@ struct AssetTests {
             #expect(try await laptop.store.downloadAssets(in: "photo").isEmpty)
             let record = try await laptop.cloud.record(for: Device.id("photo:p"))
             #expect(!record.allKeys().contains("large"))
+        }
+    }
+
+    @Test("Copies of assets lie beside the database, for its user alone, and go at the next start")
+    func folder() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "assets-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "photos.sqlite").path
+        let copies = path + "-cloudkit-assets"
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            // What a process left that was killed.
+            let left = copies + "/left"
+            try FileManager.default.createDirectory(
+                atPath: left,
+                withIntermediateDirectories: true
+            )
+            try Data([1]).write(to: URL(filePath: left + "/1-large"))
+            let database = try DatabaseQueue(path: path)
+            try await database.write { try $0.execute(sql: Self.schema) }
+            let holder = TransportHolder()
+            let phone = try await Device(
+                cloud,
+                user,
+                database: database,
+                tables: Self.tables,
+                transport: { holder.wrap($0) }
+            )
+            #expect(!FileManager.default.fileExists(atPath: left))
+            let found = Mutex<[String]>([])
+            holder.transport.before("records/modify") {
+                let files = FileManager.default
+                for name in try files.subpathsOfDirectory(atPath: copies) {
+                    let attributes = try files.attributesOfItem(atPath: copies + "/" + name)
+                    guard attributes[.type] as? FileAttributeType == .typeDirectory else {
+                        found.withLock { $0.append("a copy") }
+                        continue
+                    }
+                    let mode = attributes[.posixPermissions] as? Int ?? 0
+                    found.withLock { $0.append(String(mode, radix: 8)) }
+                }
+            }
+            try await phone.run(
+                "INSERT INTO photo (id, large) VALUES ('p', ?)",
+                [Data(repeating: 2, count: 50_000)]
+            )
+            try await phone.store.sync()
+            #expect(found.withLock { $0.sorted() } == ["700", "a copy"])
+            let rest = try FileManager.default.subpathsOfDirectory(atPath: copies)
+            #expect(rest.allSatisfy { !$0.contains("large") })
+            await phone.store.stop()
         }
     }
 }

@@ -222,4 +222,41 @@ struct MergeTests {
             )
         }
     }
+
+    @Test("The journal keeps as many entries as it is told, the newest, and none that are too old")
+    func trimmedJournal() async throws {
+        try await withTwoDevices { phone, laptop, _ in
+            try await phone.run("INSERT INTO note (id, title) VALUES ('n', 'start')")
+            try await settle(phone, laptop)
+            for number in 1...4 {
+                try await laptop.run("UPDATE note SET title = 'laptop \(number)'")
+                try await phone.run("UPDATE note SET title = 'phone \(number)'")
+                try await settle(laptop, phone)
+            }
+            let entries = try await phone.store.journal()
+            #expect(entries.count == 4)
+            await phone.store.stop()
+            func open(
+                _ change: (inout CloudStore.Configuration) -> Void
+            ) async throws -> [JournalEntry] {
+                var configuration = Device.configuration
+                change(&configuration)
+                let store = try CloudStore(
+                    database: phone.database,
+                    container: phone.container,
+                    tables: Device.notes,
+                    configuration: configuration
+                )
+                try await store.start()
+                let entries = try await store.journal()
+                await store.stop()
+                return entries
+            }
+            #expect(try await open { _ in } == entries)
+            #expect(try await open { $0.journalLimit = 3 } == Array(entries.suffix(3)))
+            try await phone.run("UPDATE grdb_cloudkit_journal SET time = time - 100 * 86400000000")
+            #expect(try await open { $0.journalAge = nil }.count == 3)
+            #expect(try await open { _ in } == [])
+        }
+    }
 }

@@ -93,6 +93,12 @@ struct ReferenceTests {
                 try await laptop.store.state(of: "n", in: "note")
                     == .waitingForParent(recordName: "folder:f")
             )
+            #expect(
+                try await laptop.store.status.explanation
+                    == [
+                        "The row 'n' of 'note' waits for the record 'folder:f', which has not come."
+                    ]
+            )
             try await phone.run("INSERT INTO folder VALUES ('f')")
             try await settle(phone, laptop)
             #expect(try await laptop.value("SELECT title FROM note") == "early")

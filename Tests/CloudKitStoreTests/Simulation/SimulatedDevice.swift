@@ -80,6 +80,8 @@ final class SimulatedDevice {
         configuration.device = name
         configuration.batchLimit = batchLimit
         configuration.whenZoneIsDeleted = .upload
+        // Clocks jump by a year.
+        configuration.journalAge = nil
         configuration.includesSharedRows = world.variant == .permissions
         let store = try CloudStore(
             database: database,

@@ -42,6 +42,9 @@ func snippet1Instore() async throws {
         for await change in store.changes { print(change.kind, change.table, change.key) }
     }
 
+    // Why something waits, in words.
+    for line in try await store.status.explanation { print(line) }
+
     // The status, now and whenever it is another.
     Task {
         for try await status in store.statuses {
@@ -69,5 +72,15 @@ func snippet1Instore() async throws {
     func open(_ metadata: CKShare.Metadata) async throws {
         try await store.accept(metadata)
         print(try await store.mayWrite("sales", in: "department"))
+    }
+}
+
+func snippet2Instore() async throws {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("keys for sync") { database in
+        try database.replaceIntegerKeys(
+            in: ["artist", "album"],
+            preloaded: ["artist": "id <= 275", "album": "id <= 347"]
+        )
     }
 }

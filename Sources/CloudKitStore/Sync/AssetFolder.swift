@@ -1,0 +1,55 @@
+import Foundation
+import GRDB
+
+/// Where copies of assets lie while they are sent: a folder beside the database that only its user
+/// may open.
+enum AssetFolder {
+    private static var mode: [FileAttributeKey: Any] { [.posixPermissions: 0o700] }
+
+    /// The folder of one store of a file; a file in memory has it in the system's temporary folder.
+    static func url(beside database: any DatabaseWriter, _ name: String) -> URL {
+        let path = database.path
+        let isInMemory = path.isEmpty || path == ":memory:" || path.hasPrefix("file:")
+        guard !isInMemory else {
+            return FileManager.default.temporaryDirectory
+                .appending(path: "CloudKitStore-\(name)", directoryHint: .isDirectory)
+        }
+        return URL(filePath: path + "-cloudkit-assets", directoryHint: .isDirectory)
+            .appending(path: name, directoryHint: .isDirectory)
+    }
+
+    /// Makes the folder of the store that syncs a file, and removes what those before it left, who
+    /// may have been killed.
+    static func take(_ folder: URL) throws {
+        let parent = folder.deletingLastPathComponent()
+        if parent.lastPathComponent.hasSuffix("-cloudkit-assets") {
+            try make(parent)
+            let files = FileManager.default
+            for name in try files.contentsOfDirectory(atPath: parent.path)
+            where name != folder.lastPathComponent {
+                try? files.removeItem(at: parent.appending(path: name))
+            }
+        }
+        try make(folder)
+    }
+
+    /// Removes the folder, and the one around it where nothing else is in it.
+    static func remove(_ folder: URL) {
+        let files = FileManager.default
+        try? files.removeItem(at: folder)
+        let parent = folder.deletingLastPathComponent()
+        guard parent.lastPathComponent.hasSuffix("-cloudkit-assets"),
+            let rest = try? files.contentsOfDirectory(atPath: parent.path), rest.isEmpty
+        else { return }
+        try? files.removeItem(at: parent)
+    }
+
+    private static func make(_ folder: URL) throws {
+        guard !FileManager.default.fileExists(atPath: folder.path) else { return }
+        try FileManager.default.createDirectory(
+            at: folder,
+            withIntermediateDirectories: true,
+            attributes: mode
+        )
+    }
+}

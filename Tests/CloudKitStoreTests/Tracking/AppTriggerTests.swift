@@ -1,0 +1,102 @@
+import CloudKitStore
+import GRDB
+import Support
+import Synchronization
+import Testing
+
+@Suite("Triggers of the app on synced tables", .timeLimit(.minutes(5)))
+struct AppTriggerTests {
+    private static let schema =
+        Device.schema + """
+            CREATE TABLE log (text TEXT);
+            CREATE TRIGGER "shout it" AFTER UPDATE OF title ON note
+                BEGIN UPDATE note SET title = NEW.title || '!' WHERE id = NEW.id; END;
+            CREATE TRIGGER noted AFTER UPDATE ON note
+                BEGIN INSERT INTO log SELECT NEW.title FROM note WHERE id = NEW.id; END;
+            CREATE TRIGGER counted AFTER INSERT ON folder
+                WHEN (SELECT applying FROM grdb_cloudkit_control) = 0
+                BEGIN UPDATE OR REPLACE folder SET name = name || '#' WHERE id = NEW.id; END;
+            """
+
+    private static func tables(suspends: Set<String>) -> [SyncedTable] {
+        [
+            .table("folder"),
+            .table(
+                "note",
+                localOnly: ["draft"],
+                forms: ["tags": .list],
+                suspendsTriggers: suspends
+            ),
+        ]
+    }
+
+    private func withDevices(
+        suspends: Set<String>,
+        _ body: @Sendable (Device, Device, [String]) async throws -> Void
+    ) async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let warnings = Mutex<[String]>([])
+            var configuration = Device.configuration
+            configuration.onEvent = { event in
+                if case .warning(let text) = event { warnings.withLock { $0.append(text) } }
+            }
+            let tables = Self.tables(suspends: suspends)
+            let phone = try await Device(
+                cloud,
+                user,
+                tables: tables,
+                schema: Self.schema,
+                configuration: configuration
+            )
+            let laptop = try await Device(cloud, user, tables: tables, schema: Self.schema)
+            try await body(phone, laptop, warnings.withLock { $0 })
+        }
+    }
+
+    @Test("A trigger that writes into a synced table is told at the start, with the remedy")
+    func warning() async throws {
+        try await withDevices(suspends: []) { _, _, warnings in
+            #expect(warnings.count == 1)
+            #expect(warnings.first?.contains("'shout it' of the table 'note'") == true)
+            #expect(
+                warnings.first?.contains("WHEN (SELECT applying FROM grdb_cloudkit_control) = 0")
+                    == true
+            )
+        }
+    }
+
+    @Test("A suspended trigger runs where the user writes and nowhere else")
+    func suspended() async throws {
+        try await withDevices(suspends: ["shout it"]) { phone, laptop, warnings in
+            #expect(warnings == [])
+            try await phone.run("INSERT INTO folder (id, name) VALUES ('f', 'x')")
+            try await phone.run("INSERT INTO note (id, title, folder) VALUES ('n', 'x', 'f')")
+            try await settle(phone, laptop)
+            try await phone.run("UPDATE note SET title = 'y'")
+            try await settle(phone, laptop)
+            try await laptop.run("UPDATE note SET title = 'z'")
+            try await settle(laptop, phone)
+            for device in [phone, laptop] {
+                #expect(try await device.value("SELECT title FROM note") == "z!")
+                #expect(try await device.value("SELECT name FROM folder") == "x#")
+                #expect(try await device.store.verify().differences == [])
+                #expect(
+                    try await device.value(
+                        "SELECT count(*) FROM sqlite_master WHERE name = 'shout it'"
+                    ) == "1"
+                )
+            }
+        }
+    }
+
+    @Test("A trigger that is not there is a mistake with its name")
+    func missing() async throws {
+        let error = await #expect(throws: CloudStoreError.self) {
+            try await withDevices(suspends: ["whisper"]) { _, _, _ in }
+        }
+        #expect(error?.code == .noSuchTrigger)
+        #expect(error?.message.contains("'whisper'") == true)
+        #expect(error?.message.contains("noted, shout it") == true)
+    }
+}
