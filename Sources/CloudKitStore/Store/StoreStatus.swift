@@ -61,7 +61,7 @@ public struct StoreStatus: Hashable, Sendable {
     /// How far the fetch or the send is that is under way; nil when none is.
     public var progress: SyncProgress?
 
-    /// Why something waits, in words, one sentence for each reason; empty when all is settled.
+    /// The reasons why something waits, a sentence for each; none when all is settled.
     ///
     /// ```swift
     /// for line in try await store.status.explanation { print(line) }
