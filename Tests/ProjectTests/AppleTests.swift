@@ -131,7 +131,8 @@ struct AppleTests {
             "Event", "ChangeType", "SyncReason", "Scope", "PendingRecordZoneChange",
             "PendingDatabaseChange", "Reason", "ParticipantType", "Code",
         ] {
-            let all = text.matches(of: try Regex(#"\n *(@nonexhaustive)?\n? *public enum "# + name + ":"))
+            let pattern = #"\n *(@nonexhaustive)?\n? *public enum "# + name + ":"
+            let all = text.matches(of: try Regex(pattern))
             #expect(!all.isEmpty && all.allSatisfy { $0.output[1].substring != nil }, "\(name)")
         }
         for name in [

@@ -47,8 +47,7 @@ open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
     open var notificationIDs: [CKNotification.ID]?
 
     /// Is told of the end, with the notifications that were to be marked.
-    open var markNotificationsReadCompletionBlock:
-        (([CKNotification.ID]?, (any Error)?) -> Void)?
+    open var markNotificationsReadCompletionBlock: (([CKNotification.ID]?, (any Error)?) -> Void)?
 
     /// Makes an operation with nothing to do.
     public override init() {

@@ -57,7 +57,7 @@ extension CKSyncEngine {
         var count: Int { recordsToSave.count + recordIDsToDelete.count }
 
         /// The batch without what one request could not hold of an atomic zone.
-        func withinOneRequest(_ limit: Int) -> Self {
+        package func withinOneRequest(_ limit: Int) -> Self {
             guard atomicByZone, count > limit else { return self }
             var counts: [CKRecordZone.ID: Int] = [:]
             func fits(_ recordID: CKRecord.ID) -> Bool {
