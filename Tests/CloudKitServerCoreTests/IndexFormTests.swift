@@ -1,0 +1,118 @@
+import CloudKitServerCore
+import CloudKitServerSQLite
+import Foundation
+import ServerFixtures
+import Testing
+
+/// A file that the version before this form of index keys wrote, with a snapshot in it: in each of
+/// the zones A and B the notes `same`, `other` and `third`.
+@Suite("Files with index keys of an older form")
+struct IndexFormTests {
+    private let cloud: TestCloud
+    private let ada: TestCloud.User
+    private let folder: URL
+
+    init() async throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: "cloud.sqlite")
+        let old = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "Fixtures/old-index-keys.sqlite")
+        try FileManager.default.copyItem(at: old, to: file)
+        cloud = try await TestCloud(storage: SQLiteStorage(path: file.path))
+        let user = try #require(
+            try await cloud.service.users(container: TestCloud.container).first
+        )
+        let token = try await cloud.service.addWebAuthToken(
+            user: user,
+            apiToken: cloud.apiToken,
+            environment: .development
+        )
+        ada = TestCloud.User(user: user, token: token)
+    }
+
+    private static func reference(_ name: String, _ zone: String?) -> JSON {
+        guard let zone else { return ["recordName": .string(name)] }
+        return ["recordName": .string(name), "zoneID": ["zoneName": .string(zone)]]
+    }
+
+    /// What a query of all zones finds, as `zone/name`.
+    private func found(_ filters: [JSON], sort: [JSON] = []) async throws -> [String] {
+        let answer = try await cloud.call(
+            "records/query",
+            as: ada,
+            [
+                "zoneWide": true,
+                "query": [
+                    "recordType": "Note", "filterBy": .array(filters), "sortBy": .array(sort),
+                ],
+            ]
+        )
+        #expect(answer.status == 200, "\(answer.body)")
+        return answer.records.map {
+            "\($0.zoneID.zoneName.text ?? "")/\($0.recordName.text ?? "")"
+        }
+    }
+
+    private func check() async throws {
+        let boss: JSON = [
+            "fieldName": "chief", "comparator": "EQUALS",
+            "fieldValue": ["value": Self.reference("boss", "A"), "type": "REFERENCE"],
+        ]
+        #expect(try await found([boss]).sorted() == ["A/other", "A/same", "B/same"])
+        let friend: JSON = [
+            "fieldName": "friends", "comparator": "LIST_CONTAINS",
+            "fieldValue": ["value": Self.reference("x", "B"), "type": "REFERENCE"],
+        ]
+        #expect(try await found([friend]) == ["B/other"])
+        let cafe: JSON = [
+            "fieldName": "title", "comparator": "CONTAINS_ALL_TOKENS",
+            "fieldValue": ["value": "the CAFE", "type": "STRING"],
+        ]
+        #expect(
+            try await found([cafe]).sorted() == ["A/other", "A/same", "B/other", "B/same"]
+        )
+        let party: JSON = [
+            "fieldName": "title", "comparator": "CONTAINS_ANY_TOKENS",
+            "fieldValue": ["value": "🎉", "type": "STRING"],
+        ]
+        #expect(try await found([party]).sorted() == ["A/other", "B/other"])
+        let sorted = try await found([], sort: [["fieldName": "title"]])
+        // Beyond the bytes of the index, the values decide.
+        #expect(Array(sorted.suffix(2)) == ["B/third", "A/third"], "\(sorted)")
+        let byChief = try await found([], sort: [["fieldName": "chief"]])
+        #expect(byChief.count == 6 && Set(byChief).count == 6, "\(byChief)")
+    }
+
+    @Test("Answer right before, while and after the keys are written anew")
+    func update() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await check()
+        // What is saved before the update has the new form only, and is found too.
+        let saved = try await cloud.modify(
+            "B",
+            as: ada,
+            [
+                TestCloud.note(
+                    "forceUpdate",
+                    "third",
+                    ["title": ["value": .string(String(repeating: "z", count: 600) + "a")]]
+                )
+            ]
+        )
+        #expect(saved.records[0].serverErrorCode == .null, "\(saved.body)")
+        try await check()
+        try await cloud.service.updateIndexes()
+        try await check()
+        try await cloud.service.updateIndexes()
+        try await check()
+    }
+
+    @Test("A snapshot of before is brought up to date when it comes back")
+    func snapshot() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await cloud.service.updateIndexes()
+        try await cloud.service.restoreSnapshot("old", of: TestCloud.container)
+        try await check()
+    }
+}
