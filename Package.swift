@@ -225,6 +225,13 @@ let package = Package(
             ]
         ),
         .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation, "Support"]),
+        .testTarget(
+            name: "CloudKitQueryTests",
+            dependencies: [
+                cloudKit, coreLocation, "CloudKitCodable", "CloudKitTesting", "CloudKitWebClient",
+                "Support",
+            ]
+        ),
         // Users' code, compiled with users' settings: see the end of this file.
         .testTarget(
             name: "CloudKitSourceCompatTests",

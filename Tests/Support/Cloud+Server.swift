@@ -64,3 +64,10 @@ extension Cloud {
         )
     }
 }
+
+extension Cloud {
+    /// The notifications that wait for a token, oldest first.
+    public func notifications(waitingFor token: String) async throws -> [Data] {
+        try await cloud.service.notifications(waitingFor: token)
+    }
+}

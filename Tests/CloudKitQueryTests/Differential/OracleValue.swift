@@ -1,0 +1,134 @@
+import CloudKit
+import CoreLocation
+import Foundation
+
+/// A value as the reference describes it; nothing here is the product's.
+enum OracleValue: Hashable, Sendable {
+    case text(String)
+    case integer(Int64)
+    case fraction(Double)
+    /// Milliseconds since 1970, with what is finer.
+    case moment(Double)
+    case bytes([UInt8])
+    case place(Double, Double)
+    case link(zone: String, name: String)
+    case list([OracleValue])
+
+    /// The value as an app writes it.
+    var native: any Sendable {
+        switch self {
+        case .text(let text): return text
+        case .integer(let integer): return integer
+        case .fraction(let fraction): return fraction
+        case .moment(let milliseconds): return Date(timeIntervalSince1970: milliseconds / 1000)
+        case .bytes(let bytes): return Data(bytes)
+        case .place(let latitude, let longitude):
+            // A time that differs each time: places are compared without it.
+            return CLLocation(
+                coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude),
+                altitude: 0,
+                horizontalAccuracy: 1,
+                verticalAccuracy: 1,
+                timestamp: Date(timeIntervalSince1970: Double.random(in: 0..<1e9))
+            )
+        case .link(let zone, let name):
+            return CKRecord.Reference(recordID: Self.identity(zone, name), action: .none)
+        case .list(let values): return values.map(\.native)
+        }
+    }
+
+    static func identity(_ zone: String, _ name: String) -> CKRecord.ID {
+        CKRecord.ID(recordName: name, zoneID: CKRecordZone.ID(zoneName: zone))
+    }
+
+    /// What the service keeps: whole milliseconds.
+    var kept: OracleValue {
+        if case .moment(let milliseconds) = self { .moment(milliseconds.rounded()) } else { self }
+    }
+
+    /// -1, 0 or 1 where one of two values of one kind comes first; nil where they have no order.
+    func order(_ other: OracleValue) -> Int? {
+        func sign(_ isBefore: Bool, _ isSame: Bool) -> Int { isSame ? 0 : isBefore ? -1 : 1 }
+        switch (kept, other.kept) {
+        case (.text(let a), .text(let b)): return Self.order(Array(a.utf8), Array(b.utf8))
+        case (.bytes(let a), .bytes(let b)): return Self.order(a, b)
+        case (.integer(let a), .integer(let b)): return sign(a < b, a == b)
+        case (.fraction(let a), .fraction(let b)): return sign(a < b, a == b)
+        case (.moment(let a), .moment(let b)): return sign(a < b, a == b)
+        case (.integer(let a), .fraction(let b)):
+            guard let whole = Int64(exactly: b) else { return nil }
+            return sign(a < whole, a == whole)
+        case (.fraction(let a), .integer(let b)): return sign(a < Double(b), a == Double(b))
+        default: return nil
+        }
+    }
+
+    private static func order(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        for (x, y) in zip(a, b) where x != y { return x < y ? -1 : 1 }
+        return a.count == b.count ? 0 : a.count < b.count ? -1 : 1
+    }
+
+    /// Whether two values are the same; a text stands for the record of that name in a zone.
+    func isSame(_ other: OracleValue, in zone: String) -> Bool {
+        switch (self, other) {
+        case (.place(let a, let b), .place(let c, let d)): return a == c && b == d
+        case (.link(let a, let b), .link(let c, let d)): return a == c && b == d
+        case (.link(let home, let name), .text(let text)): return home == zone && name == text
+        default: return order(other) == 0
+        }
+    }
+
+    /// Metres between two places, by the law of cosines and not by the haversine.
+    func metres(to other: OracleValue) -> Double? {
+        guard case .place(let a, let b) = self, case .place(let c, let d) = other else {
+            return nil
+        }
+        if a == c, b == d { return 0 }
+        let (a1, c1, difference) = (a * .pi / 180, c * .pi / 180, (d - b) * .pi / 180)
+        let cosine = sin(a1) * sin(c1) + cos(a1) * cos(c1) * cos(difference)
+        return 6_371_008.8 * acos(max(-1, min(1, cosine)))
+    }
+
+    /// The words of a text, or of the texts of a list.
+    var words: Set<String> {
+        switch self {
+        case .text(let text): Self.words(text)
+        case .list(let values): values.reduce(into: []) { $0.formUnion($1.words) }
+        default: []
+        }
+    }
+
+    private static let stopWords = Set(
+        """
+        a an and are as at be but by for if in into is it no not of on or such that the their then \
+        there these they this to was will with
+        """.split(separator: " ").map(String.init)
+    )
+
+    private static func words(_ text: String) -> Set<String> {
+        let folded = text.folding(
+            options: [.caseInsensitive, .diacriticInsensitive],
+            locale: nil
+        )
+        var words: [String] = [""]
+        for character in folded {
+            if character == "🎉" || character == "🎂" {
+                words += [String(character), ""]
+            } else if character.isLetter || character.isNumber {
+                words[words.count - 1].append(character)
+            } else {
+                words.append("")
+            }
+        }
+        return Set(words.filter { !$0.isEmpty }).subtracting(stopWords)
+    }
+}
+
+/// A record as the oracle knows it.
+struct OracleRecord: Hashable, Sendable {
+    var zone: String
+    var name: String
+    var fields: [String: OracleValue]
+
+    var identity: OracleValue { .link(zone: zone, name: name) }
+}
