@@ -171,6 +171,8 @@ extension Area {
                     keep(try decoder.decode(Parent.self, from: fewer.records, root: fewer.rootID))
                 }
             ),
+            try .load(zoneID),
+            .requests(zoneID),
         ]
     }
 }

@@ -112,10 +112,7 @@ final class RecordDecoding: Decoder {
 
     private func noteAnew(_ key: String, _ type: Any.Type, _ isOptional: Bool) {
         guard let memory else { return }
-        if !asked.contains(where: { $0.key == key }) {
-            asked = memory.note(KnownProperty(key, type, isOptional: isOptional))
-        }
-        nextAsked = (asked.firstIndex { $0.key == key } ?? asked.count) + 1
+        nextAsked = memory.note(KnownProperty(key, type, isOptional: isOptional)) + 1
     }
 
     /// Remembers the types of keys that are asked for from here on.

@@ -7,12 +7,18 @@ extension RecordEncoding {
     func clearUnwritten() throws {
         noteMissingChildren()
         guard let memory else { return }
-        let asked = Set(memory.asked.map(\.key))
-        let spaces = keySpaces + memory.keySpaces
-        let names =
-            baseline == .values
-            ? unwrittenKeys { key in asked.contains(key) || spaces.contains { $0.owns(key) } }
-            : asked.union(spaces.flatMap(\.all)).subtracting(writtenKeys)
+        let spaces = memory.keySpaces
+        let names: Set<String>
+        switch baseline {
+        case .none: return
+        case .values:
+            names = unwrittenKeys { key in
+                memory.wasAsked(for: key) || spaces.contains { $0.owns(key) }
+            }
+        case .systemFields:
+            let known = memory.asked.map(\.key) + spaces.flatMap(\.all)
+            names = Set(known).subtracting(writtenKeys)
+        }
         let foreign = memory.ownerFields
         for key in names.sorted() where !foreign.contains(key) {
             if key == _CKSystemFieldsKeyName || key == _CKIdentifierKeyName { continue }

@@ -43,8 +43,6 @@ final class RecordEncoding: Encoder {
         var mentioned: Set<String> = []
         /// The keys of the properties whose models refer to this record.
         var children: Set<String> = []
-        /// The types of the keys that the value wrote with.
-        var keySpaces: [KeySpace] = []
         /// Whose the models are that refer to this record.
         var childOwners = ChildOwners()
     }
@@ -121,10 +119,7 @@ final class RecordEncoding: Encoder {
     // MARK: Encoder
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        if let memory {
-            memory.note(type)
-            if baseline != .none { extras.keySpaces.append(KeySpace(type)) }
-        }
+        memory?.note(type)
         return KeyedEncodingContainer(RecordKeyedEncodingContainer<Key>(encoding: self))
     }
 
@@ -147,9 +142,6 @@ final class RecordEncoding: Encoder {
 
     /// The fields that the value wrote or cleared in a record whose values are known.
     var mentioned: Set<String> { madeExtras?.mentioned ?? [] }
-
-    /// The types of the keys that the value wrote with.
-    var keySpaces: [KeySpace] { madeExtras?.keySpaces ?? [] }
 
     // MARK: Ending
 

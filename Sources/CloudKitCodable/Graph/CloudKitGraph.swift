@@ -47,7 +47,7 @@ public struct CloudKitGraph<Root: CloudKitModel> {
     ) {
         var versions = Dictionary(records.map { ($0.recordID, $0) }) { _, later in later }
         for record in saved { versions[record.recordID] = record }
-        let others = isComplete ? [] : encoded.orphans
+        let others = isComplete ? [] : encoded.orphans.reversed()
         records = (encoded.records.map(\.recordID) + others).compactMap { versions[$0] }
         assets.append(folder)
     }

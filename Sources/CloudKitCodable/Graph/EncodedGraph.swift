@@ -14,6 +14,6 @@ public struct EncodedGraph: Sendable {
     /// first: their references to the owner, and their parents, are cleared.
     public let changed: [CKRecord]
 
-    /// Known records that the graph does not reach any more.
+    /// Known records that the graph does not reach any more, in an order in which they can be deleted.
     public let orphans: [CKRecord.ID]
 }

@@ -22,6 +22,7 @@ final class GraphEncoding {
 
     let userInfo: [CodingUserInfoKey: any Sendable]
     let known: [CKRecord.ID: CKRecord]
+    private let knownIDs: [CKRecord.ID]
     var entries: [CKRecord.ID: Entry] = [:]
     var children: [Child] = []
     private var depth = 0
@@ -58,10 +59,13 @@ final class GraphEncoding {
         self.zoneID = zoneID
         self.assets = assets
         self.userInfo = userInfo
+        let known = Array(known)
         self.known = Dictionary(
             known.map { ($0.recordID, $0) },
             uniquingKeysWith: { _, later in later }
         )
+        var seen: Set<CKRecord.ID> = []
+        knownIDs = known.map(\.recordID).filter { seen.insert($0).inserted }
     }
 
     // MARK: Results
@@ -77,10 +81,8 @@ final class GraphEncoding {
             }
     }
 
-    /// Known records that were not met.
-    var orphans: [CKRecord.ID] {
-        known.keys.filter { entries[$0] == nil }.sorted { $0.recordName < $1.recordName }
-    }
+    /// Known records that were not met, those that refer to others before these.
+    var orphans: [CKRecord.ID] { knownIDs.reversed().filter { entries[$0] == nil } }
 
     // MARK: Models
 

@@ -8,6 +8,7 @@ import Synchronization
 final class PropertyMemory: Sendable {
     private struct State {
         var asked: [KnownProperty] = []
+        var places: [String: Int] = [:]
         var keySpaces: [KeySpace] = []
         var relations: [ModelRelation]?
         var ownerFields: Set<String> = []
@@ -20,15 +21,20 @@ final class PropertyMemory: Sendable {
     /// The properties that decodings asked for, in the order in which they did first.
     var asked: [KnownProperty] { state.withLock { $0.asked } }
 
-    /// Takes a property that a decoding asked for, and gives all that were.
-    func note(_ property: KnownProperty) -> [KnownProperty] {
+    /// Takes a property that a decoding asked for.
+    ///
+    /// - Returns: Its place among those that were asked for.
+    func note(_ property: KnownProperty) -> Int {
         state.withLock { state in
-            if !state.asked.contains(where: { $0.key == property.key }) {
-                state.asked.append(property)
-            }
-            return state.asked
+            if let place = state.places[property.key] { return place }
+            state.asked.append(property)
+            state.places[property.key] = state.asked.count - 1
+            return state.asked.count - 1
         }
     }
+
+    /// Whether a decoding asked for a key.
+    func wasAsked(for key: String) -> Bool { state.withLock { $0.places[key] != nil } }
 
     /// The types of keys with which values were encoded.
     var keySpaces: [KeySpace] { state.withLock { $0.keySpaces } }

@@ -118,4 +118,87 @@ struct SchemaTests {
             try CloudKitSchema(parsing: "DEFINE SCHEMA RECORD TYPE A ( a STRING")
         }
     }
+
+    struct Shelf: CloudKitModel {
+        var name: String
+        var mood: Theme?
+        var books: [Volume]
+        var recordName: String { "shelf" }
+    }
+
+    struct Volume: CloudKitModel {
+        var title: String
+        var pages: Int?
+        var length: Meters?
+        var recordName: String { title }
+    }
+
+    @Test("What samples do not tell is an error with every place, and more samples tell it")
+    func samples() throws {
+        let empty = Shelf(name: "s", mood: nil, books: [])
+        let error = #expect(throws: CloudKitSchemaError.self) {
+            try CloudKitSchema(describing: [empty])
+        }
+        let text = error?.description ?? ""
+        #expect(text.contains("Shelf.mood: what a Theme becomes"))
+        #expect(text.contains("Shelf.books has no Volume in any sample"))
+        #expect(text.contains("describing"))
+        #expect(throws: CloudKitSchemaError.self) { try CloudKitSchema(of: Shelf.self) }
+
+        let book = Volume(title: "b", pages: nil, length: Meters(2))
+        let full = Shelf(name: "s", mood: Theme(name: "dark", shade: 1), books: [])
+        let schema = try CloudKitSchema(describing: [empty, full, book])
+        let fields = schema.recordTypes.map { type in
+            [type.name] + type.fields.map { "\($0.name) \($0.type)" }
+        }
+        #expect(
+            fields == [
+                ["Shelf", "name STRING", "mood BYTES", "books LIST<REFERENCE>"],
+                ["Volume", "title STRING", "pages INT64", "length DOUBLE"],
+            ]
+        )
+    }
+
+    struct Named: CloudKitModel {
+        var id: String
+        var secret: Int?
+        var photos: [Photo]
+        var recordName: String { id }
+
+        static var fields: CloudKitFields {
+            [
+                CodingKeys.id: .recordName.of(String.self),
+                CodingKeys.secret: .encrypted.of(Int?.self),
+                CodingKeys.photos: .children(via: "named").of([Photo].self),
+            ]
+        }
+    }
+
+    @Test("A table that names the types is a schema without a sample")
+    func named() throws {
+        let photo = Photo(id: "p")
+        let schema = try CloudKitSchema(of: Named.self, describing: [photo])
+        let fields = schema.recordTypes.first { $0.name == "Named" }?.fields.map(\.type)
+        #expect(fields == ["ENCRYPTED INT64"])
+        let sample = Named(id: "n", secret: 1, photos: [photo])
+        let described = try CloudKitSchema(describing: [sample])
+        for type in described.recordTypes { #expect(schema.recordTypes.contains(type)) }
+    }
+
+    @Test("Two samples with two types of one field are an error")
+    func contrary() {
+        struct Place: CloudKitModel {
+            var page: URL
+            var recordName: String { "r" }
+        }
+        let error = #expect(throws: CloudKitSchemaError.self) {
+            try CloudKitSchema(
+                describing: [
+                    Place(page: URL(string: "https://example.com")!),
+                    Place(page: URL(filePath: "/dev/null")),
+                ]
+            )
+        }
+        #expect(error?.description.contains("Place.page is STRING in one sample and ASSET") == true)
+    }
 }

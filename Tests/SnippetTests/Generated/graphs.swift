@@ -92,7 +92,28 @@ func snippet2Ingraphs() async throws {
 }
 
 func snippet3Ingraphs() async throws {
-    let needed = try CloudKitSchema(of: Atlas.self, Album.self)
+    let database = CKContainer.default().privateCloudDatabase
+    let zone = try await database.save(CKRecordZone(zoneName: "Photos"))
+    let photos = (1...3).map { Photo(id: "photo-\($0)") }
+    var summer = try await database.save(Album(id: "summer", photos: photos), in: zone.zoneID)
+    var winter = try await database.save(Album(id: "winter", photos: []), in: zone.zoneID)
+
+    winter.root.photos.append(summer.root.photos.removeFirst())
+    try winter.takeRecords(from: &summer)
+    try await database.save(&winter)
+    try await database.save(&summer)
+
+    summer.root.photos.removeLast()  // the photo's record stays, and refers to no album
+    try await database.save(&summer)
+    try await database.delete(winter)
+}
+
+func snippet4Ingraphs() async throws {
+    let city = TimeZoneEntry(name: "Europe/Vienna", coordinate: CLLocation(latitude: 48, longitude: 16))
+    let country = Country(code: "AT", name: "Austria", timeZones: [city])
+    let atlas = Atlas(countries: [country], source: Data("# zones".utf8))
+    let album = Album(id: "summer", photos: [Photo(id: "photo-1")])
+    let needed = try CloudKitSchema(describing: [atlas, album])
     print(needed.text)
 
     let deployed = try CloudKitSchema(

@@ -42,6 +42,10 @@ func snippet1Inmodels() async throws {
 }
 
 func snippet2Inmodels() async throws {
+    print(try CloudKitSchema(of: Recipe.self).text)
+}
+
+func snippet3Inmodels() async throws {
     let database = CKContainer.default().privateCloudDatabase
     let query = try Recipe.query(
         where: \.title == "Soup" && \.servings > 2 && .field(\.tags, contains: "quick"),
@@ -57,7 +61,7 @@ func snippet2Inmodels() async throws {
     print(cursor == nil)
 }
 
-func snippet3Inmodels() async throws {
+func snippet4Inmodels() async throws {
     let record = CKRecord(recordType: Recipe.recordType)
     try record.set("Stew", of: Recipe.Fields.title)
     let title = try record.value(of: Recipe.Fields.title)
@@ -65,7 +69,7 @@ func snippet3Inmodels() async throws {
     print(title, cooked as Any)
 }
 
-func snippet4Inmodels() async throws {
+func snippet5Inmodels() async throws {
     let database = CKContainer.default().privateCloudDatabase
     let zone = try await database.save(CKRecordZone(zoneName: "Practice"))
     let visit = Consultation(
