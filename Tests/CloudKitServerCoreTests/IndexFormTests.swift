@@ -1,5 +1,6 @@
 import CloudKitServerCore
 import CloudKitServerSQLite
+import CloudKitWire
 import Foundation
 import ServerFixtures
 import Testing

@@ -156,6 +156,9 @@ struct DifferentialTests {
                 ]
             )
             subscription.zoneID = example.zoneID
+            subscription.notificationInfo = CKSubscription.NotificationInfo(
+                shouldSendContentAvailable: true
+            )
             return subscription
         }
         let (saved, _) = try await world.database.modifySubscriptions(
