@@ -29,8 +29,7 @@ let whereAppleHasNone: TargetDependencyCondition? = .when(platforms: [.linux, .a
 
 /// Builds our `CloudKit` everywhere, for a package that gives it another module name by an alias.
 ///
-/// `docs/guides/portable.md` shows such a package. Without an alias it would stand in the way of
-/// Apple's framework.
+/// Without an alias it would stand in the way of Apple's framework.
 let isPortable = Context.environment["CLOUDKIT_PORTABLE"] != nil
 
 let cloudKit: Target.Dependency =

@@ -296,8 +296,8 @@ struct PredicateTests {
             [
                 Refusal("name == %@", [], at: 9),
                 Refusal("name == %@ AND age == %d", ["Ada"], at: 23),
-                Refusal("name == %@", ["Ada", "Bob"], at: nil),
-                Refusal("age == 20", [20], at: nil),
+                Refusal("name == %@", ["Ada", "Bob"], at: 11),
+                Refusal("age == 20", [20], at: 10),
                 Refusal("%K == 20", [20], at: 1),
             ]
         }

@@ -152,7 +152,7 @@ public struct FuzzWorld: Sendable {
         default:
             let user = TestCloud.User(user: ada.user, token: "158__54__" + text)
             let answer = try await cloud.call("zones/list", as: user)
-            guard answer.status == 401 || text == ada.token.dropFirst("158__54__".count) else {
+            guard answer.status == 421 || text == ada.token.dropFirst("158__54__".count) else {
                 throw Problem(description: "A forged token was answered with \(answer.status)")
             }
             return

@@ -24,15 +24,44 @@ extension CKDatabase: CloudKitRecordSource {
                 let references = chunk.map { CKRecord.Reference(recordID: $0, action: .none) }
                 let predicate = NSPredicate(format: "%K IN %@", field, NSArray(array: references))
                 let query = CKQuery(recordType: recordType, predicate: predicate)
-                var (results, cursor) = try await self.records(matching: query, inZoneWith: zoneID)
-                records += try results.map { try $0.1.get() }
-                while let next = cursor {
-                    (results, cursor) = try await self.records(continuingMatchFrom: next)
-                    records += try results.map { try $0.1.get() }
+                do {
+                    records += try await self.records(matching: query, in: zoneID)
+                } catch let error as CKError where Self.isUnknown(field, error) {
+                    // No record has referred to an owner yet, of this type or through this field.
+                    return []
                 }
             }
         }
         return records
+    }
+
+    private func records(
+        matching query: CKQuery,
+        in zoneID: CKRecordZone.ID
+    ) async throws -> [CKRecord] {
+        var (results, cursor) = try await records(matching: query, inZoneWith: zoneID)
+        var records = try results.map { try $0.1.get() }
+        while let next = cursor {
+            (results, cursor) = try await self.records(continuingMatchFrom: next)
+            records += try results.map { try $0.1.get() }
+        }
+        return records
+    }
+
+    /// Whether the schema has no such type or field: the development environment adds them with the
+    /// first record that has them.
+    ///
+    /// For a field there is no error code of its own. iCloud was observed to say "Unknown field 'x'",
+    /// this package's server says "Field 'x' not found".
+    private static func isUnknown(_ field: CKRecord.FieldKey, _ error: CKError) -> Bool {
+        switch error.code {
+        case .unknownItem: return true
+        case .invalidArguments:
+            let text = error.localizedDescription
+            return text.contains("'\(field)'")
+                && (text.contains("not found in") || text.contains("Unknown field"))
+        default: return false
+        }
     }
 
     /// The most targets that one query names.

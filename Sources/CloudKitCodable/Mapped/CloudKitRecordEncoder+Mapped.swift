@@ -50,11 +50,13 @@ extension CloudKitRecordEncoder {
         let encoding = RecordEncoding(
             record: record,
             baseline: .none,
-            forms: forms,
+            // A model's fields have one type, whoever writes them.
+            forms: .native,
             userInfo: userInfo,
             options: Model.fields.byKey,
             owners: isClass ? FieldOwners() : nil
         )
+        encoding.model = Model.self
         try value.encode(to: encoding)
         return try encoding.finish()
     }

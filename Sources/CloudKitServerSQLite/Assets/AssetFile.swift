@@ -104,13 +104,8 @@ final class AssetFile: Sendable {
 
     /// Gives a file its final name.
     static func rename(_ temporary: String, to path: String) throws {
-        #if canImport(Glibc)
-        let result = Glibc.rename(temporary, path)
-        #elseif canImport(Musl)
-        let result = Musl.rename(temporary, path)
-        #else
-        let result = Darwin.rename(temporary, path)
-        #endif
+        // Not `rename`, which is this function here.
+        let result = renameat(AT_FDCWD, temporary, AT_FDCWD, path)
         guard result == 0 else { throw failure("rename", temporary) }
     }
 

@@ -32,6 +32,8 @@ struct LibraryEditing {
     mutating func forgetRemoved() {
         removedBooks = []
         removedShelves = []
+        let reached = Set(allBooks.compactMap(\.author?.id))
+        authors = authors.filter { reached.contains($0.key) }
     }
 
     /// One random edit.

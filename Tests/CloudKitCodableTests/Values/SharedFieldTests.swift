@@ -180,7 +180,7 @@ struct SharedFieldTests {
         let zone = try await database.save(CKRecordZone(zoneName: "Books"))
         let book = Book(
             pages: ["1", "2"].map {
-                Page(id: $0, book: Reference(recordName: "book", action: .deleteSelf))
+                Page(id: $0, book: Reference(recordName: "book"))
             }
         )
         let saved = try await database.save(book, in: zone.zoneID)
