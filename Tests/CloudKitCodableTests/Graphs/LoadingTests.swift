@@ -50,13 +50,13 @@ struct LoadingTests {
     // MARK: Code that catches
 
     /// Asks for its models in ways that hide what is not there.
-    struct Careless: CloudKitModel, Equatable {
-        struct Nothing: Error {}
-
+    struct Careless<User>: CloudKitModel, Equatable {
         var first: Label?
         var second: Label
         var labels: [Label]
         var recordName: String { "careless" }
+
+        static var recordType: String { "Careless" }
 
         enum CodingKeys: String, CodingKey { case one = "a", two = "b", many = "c" }
 
@@ -70,16 +70,16 @@ struct LoadingTests {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            first = try? container.decode(Label.self, forKey: .one)
-            guard let second = try? container.decode(Label.self, forKey: .two) else {
-                throw Nothing()
-            }
-            self.second = second
             do {
                 labels = try container.decode([Label].self, forKey: .many)
             } catch {
                 labels = []
             }
+            first = try? container.decode(Label.self, forKey: .one)
+            // The first alone may be missing: nothing else tells that it was not there yet.
+            second =
+                try first.map { _ in try container.decode(Label.self, forKey: .two) }
+                ?? Label(name: "2")
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -97,20 +97,49 @@ struct LoadingTests {
 
     @Test("What a value asks for and goes on without is fetched all the same")
     func swallowed() async throws {
-        let (source, rootID) = try source(Careless())
-        let graph = try await source.graph(Careless.self, for: rootID)
-        #expect(graph.root == Careless())
+        let (source, rootID) = try source(Careless<Writer>())
+        let graph = try await source.graph(Careless<Reader>.self, for: rootID)
+        #expect(graph.root == Careless<Reader>())
         #expect(graph.records.count == 5)
         // Of a record that is not there the value's own code decides.
-        let (records, _) = (graph.records, 0)
+        let records = graph.records
         let without = MemorySource(records.filter { $0.recordID.recordName != "label-1" })
-        #expect(try await without.graph(Careless.self, for: rootID).root.first == nil)
-        let broken = MemorySource(records.filter { $0.recordID.recordName != "label-2" })
-        let error = await #expect(throws: CloudKitGraphError.self) {
-            try await broken.graph(Careless.self, for: rootID)
+        #expect(try await without.graph(Careless<Reader>.self, for: rootID).root.first == nil)
+    }
+
+    /// Ends with an error of its own for whatever is missing.
+    struct Strict<User>: CloudKitModel, Equatable {
+        var label = Label(name: "strict")
+        var recordName: String { "strict" }
+
+        static var recordType: String { "Strict" }
+
+        enum CodingKeys: String, CodingKey { case label = "l" }
+
+        init() {}
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            guard let label = try? container.decode(Label.self, forKey: .label) else {
+                throw Nothing()
+            }
+            self.label = label
         }
-        #expect(error?.code == .notDecodable && error?.recordType == "Careless")
-        #expect(error?.underlyingError is Careless.Nothing)
+    }
+
+    struct Nothing: Error {}
+
+    @Test("An error of the value's own counts when nothing more can be fetched")
+    func ownError() async throws {
+        let (source, rootID) = try source(Strict<Writer>())
+        let graph = try await source.graph(Strict<Reader>.self, for: rootID)
+        #expect(graph.root == Strict<Reader>())
+        let broken = MemorySource(graph.records.filter { $0.recordType == "Strict" })
+        let error = await #expect(throws: CloudKitGraphError.self) {
+            try await broken.graph(Strict<Reader>.self, for: rootID)
+        }
+        #expect(error?.code == .notDecodable && error?.recordType == "Strict")
+        #expect(error?.underlyingError is Nothing)
     }
 
     /// Looks whether there are children before it reads them.
@@ -220,40 +249,51 @@ struct LoadingTests {
         print("requests for a graph of depth 6: \(source.requests)")
     }
 
-    /// Keys that say nothing about the stored properties, and a wrapper that hides the type.
-    struct Hidden: CloudKitModel, Equatable {
+    /// Who uses a type: what an encoding told is not known to a type that was only decoded.
+    enum Writer {}
+    enum Reader {}
+
+    /// Keys that say nothing about the stored properties.
+    struct Hidden<User>: CloudKitModel, Equatable {
         var name: String
         var left: [Label]
         var right: [Label]
         var recordName: String { "hidden-" + name }
+
+        static var recordType: String { "Hidden" }
 
         enum CodingKeys: String, CodingKey { case name, left = "l", right = "r" }
 
         static var fields: CloudKitFields { [CodingKeys.right: .children(via: "hidden")] }
     }
 
-    struct Shelf: CloudKitModel, Equatable {
-        var hidden: [Hidden]
+    struct Shelf<User>: CloudKitModel, Equatable {
+        var hidden: [Hidden<User>]
         var recordName: String { "shelf" }
-        enum CodingKeys: String, CodingKey { case hidden = "h" }
-    }
 
-    @Test("What the types do not tell beforehand is learned from the first load")
-    func learned() async throws {
-        let shelf = Shelf(
-            hidden: (0..<10).map { number in
+        static var recordType: String { "Shelf" }
+
+        enum CodingKeys: String, CodingKey { case hidden = "h" }
+
+        init() {
+            hidden = (0..<10).map { number in
                 Hidden(
                     name: "\(number)",
                     left: [Label(name: "l\(number)")],
                     right: [Label(name: "r\(number)")]
                 )
             }
-        )
-        let encoded = try CloudKitGraphEncoder(zoneID: zoneID).encode(shelf)
+        }
+    }
+
+    @Test("What the types do not tell beforehand is learned from the first load")
+    func learned() async throws {
+        let encoded = try CloudKitGraphEncoder(zoneID: zoneID).encode(Shelf<Writer>())
         var requests: [[Int]] = []
         for _ in 0..<2 {
             let source = MemorySource(encoded.records)
-            #expect(try await source.graph(Shelf.self, for: encoded.rootID).root == shelf)
+            let graph = try await source.graph(Shelf<Reader>.self, for: encoded.rootID)
+            #expect(graph.root == Shelf<Reader>())
             requests.append(source.requests)
         }
         // Each kind of relation of a level is one request for all its values, from the start.
