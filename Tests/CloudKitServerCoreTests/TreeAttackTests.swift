@@ -58,10 +58,17 @@ struct TreeAttackTests {
         )
     }
 
-    @Test("A record is not taken out of its tree to the top of the zone, nor below itself")
+    @Test("Who may delete a record may leave it to the owner, at the top of the zone")
     func detaching() async throws {
-        try await refuse([SharedTrees.save("forceUpdate", "a1", [:], ["removesParent": true])])
-        try await refuse([SharedTrees.save("forceReplace", "a1")])
+        let left = SharedTrees.save("forceUpdate", "a1", [:], ["removesParent": true])
+        let saved = try await world.modify(as: world.bob, [left])
+        #expect(saved[0].serverErrorCode == nil)
+        #expect(try await world.seen(by: world.bob).isDisjoint(with: ["a1", "a2"]))
+        try await refuse([SharedTrees.save("forceUpdate", "a1", below: "a")])
+    }
+
+    @Test("A record does not go below itself")
+    func circles() async throws {
         try await refuse([SharedTrees.save("forceUpdate", "a1", below: "a2")])
         try await refuse([SharedTrees.save("forceUpdate", "a1", below: "a1")])
     }

@@ -65,7 +65,7 @@ extension CloudService {
         if faults.expiresWebToken, let token = call.caller.webToken {
             try await expire(token, call)
             throw RequestError(
-                .authenticationFailed,
+                .authenticationRequired,
                 reason: "Authentication failed: ckWebAuthToken is unknown, expired or of another "
                     + "API token"
             )

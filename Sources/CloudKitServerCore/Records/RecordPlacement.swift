@@ -8,7 +8,8 @@ import CloudKitWire
 /// - changes and deletes what lies where a share lets them write, but never a share itself;
 /// - takes a record away from its place, to another one or by deleting it, only where they may write
 ///   the record above it: the top of a share stays where its owner put it;
-/// - puts a record only below one that they may write, and never below itself;
+/// - puts a record only below one that they may write, and never below itself; what they may delete
+///   they may also leave to the zone's owner, at the top of the zone;
 /// - ties a record to another one, by a reference with an action, only where they may write that one
 ///   too: such references hold back deletions, or count against a limit of their target.
 struct RecordPlacement {
@@ -44,6 +45,8 @@ struct RecordPlacement {
             guard try mayWrite(existing) else { return .record }
             if existing.parent == parent { return nil }
             guard try mayWrite(below: existing.parent) else { return .record }
+            // There its owner alone sees it, as if it were deleted for everybody else.
+            if parent == nil { return nil }
         }
         return try mayWrite(below: parent, but: name) ? nil : .parent
     }

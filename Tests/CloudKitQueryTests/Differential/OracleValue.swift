@@ -41,9 +41,9 @@ enum OracleValue: Hashable, Sendable {
         CKRecord.ID(recordName: name, zoneID: CKRecordZone.ID(zoneName: zone))
     }
 
-    /// What the service keeps: whole milliseconds.
+    /// What the service keeps: whole milliseconds, cut and not rounded.
     var kept: OracleValue {
-        if case .moment(let milliseconds) = self { .moment(milliseconds.rounded()) } else { self }
+        if case .moment(let milliseconds) = self { .moment(milliseconds.rounded(.down)) } else { self }
     }
 
     /// -1, 0 or 1 where one of two values of one kind comes first; nil where they have no order.

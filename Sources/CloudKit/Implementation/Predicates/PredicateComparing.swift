@@ -203,7 +203,9 @@ extension FieldValue {
 
 extension Date {
     /// Milliseconds since 1970 as the service keeps them: whole ones, where they fit.
-    fileprivate var keptMilliseconds: Double { (timeIntervalSince1970 * 1000).rounded() }
+    fileprivate var keptMilliseconds: Double {
+        (try? milliseconds()).map(Double.init) ?? (timeIntervalSince1970 * 1000).rounded(.down)
+    }
 }
 
 extension String {
