@@ -43,7 +43,8 @@ enum OracleValue: Hashable, Sendable {
 
     /// What the service keeps: whole milliseconds, cut and not rounded.
     var kept: OracleValue {
-        if case .moment(let milliseconds) = self { .moment(milliseconds.rounded(.down)) } else { self }
+        guard case .moment(let milliseconds) = self else { return self }
+        return .moment(milliseconds.rounded(.down))
     }
 
     /// -1, 0 or 1 where one of two values of one kind comes first; nil where they have no order.
