@@ -15,7 +15,7 @@ extension CloudService {
         let (work, mark) = (call.work, call.work.mark)
         return try await storage.read { reader in
             work.begin(at: mark)
-            return try body(MeteredReader(base: reader, work: work))
+            return try body(MeteredReader(source: reader, work: work))
         }
     }
 

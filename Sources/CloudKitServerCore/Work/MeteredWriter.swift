@@ -7,9 +7,11 @@ import Foundation
 #endif
 
 /// A writer that counts what a request reads and writes, and ends it where that is too much.
-struct MeteredWriter: StorageWriter {
+struct MeteredWriter: Metered, StorageWriter {
     let base: any StorageWriter
     let work: RequestWork
+
+    var source: any StorageReader { base }
 
     func setSetting(_ name: String, _ value: Data) throws {
         try work.spend(1)

@@ -6,71 +6,80 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A reader that counts what a request reads, and ends it where it reads too much.
-struct MeteredReader: StorageReader {
-    let base: any StorageReader
-    let work: RequestWork
+/// Counts what a request reads, and ends it where it reads too much.
+protocol Metered: StorageReader {
+    /// What is read from.
+    var source: any StorageReader { get }
+    var work: RequestWork { get }
+}
 
+/// A reader that counts what a request reads.
+struct MeteredReader: Metered {
+    let source: any StorageReader
+    let work: RequestWork
+}
+
+extension Metered {
     func setting(_ name: String) throws -> Data? {
         try work.spend(1)
-        return try base.setting(name)
+        return try source.setting(name)
     }
 
     func environment(container: String, _ kind: ServiceEnvironment) throws -> StoredEnvironment? {
         try work.spend(1)
-        return try base.environment(container: container, kind)
+        return try source.environment(container: container, kind)
     }
 
     func environment(_ id: RowID<StoredEnvironment>) throws -> StoredEnvironment? {
         try work.spend(1)
-        return try base.environment(id)
+        return try source.environment(id)
     }
 
     func environments() throws -> [StoredEnvironment] {
-        let found = try base.environments()
+        let found = try source.environments()
         try work.spend(found.count)
         return found
     }
 
     func schema(_ id: RowID<StoredEnvironment>) throws -> Data? {
         try work.spend(1)
-        return try base.schema(id)
+        return try source.schema(id)
     }
 
     func credential(_ kind: StoredCredential.Kind, hash: Data) throws -> StoredCredential? {
         try work.spend(1)
-        return try base.credential(kind, hash: hash)
+        return try source.credential(kind, hash: hash)
     }
 
     func user(_ id: RowID<StoredUser>) throws -> StoredUser? {
         try work.spend(1)
-        return try base.user(id)
+        return try source.user(id)
     }
 
     func user(container: String, recordName: String) throws -> StoredUser? {
         try work.spend(1)
-        return try base.user(container: container, recordName: recordName)
+        return try source.user(container: container, recordName: recordName)
     }
 
     func users(container: String) throws -> [StoredUser] {
-        let found = try base.users(container: container)
+        let found = try source.users(container: container)
         try work.spend(found.count)
         return found
     }
 
     func document(_ collection: String, _ name: String) throws -> Data? {
         try work.spend(1)
-        return try base.document(collection, name)
+        return try source.document(collection, name)
     }
 
     func documents(_ collection: String) throws -> [StoredDocument] {
-        let found = try base.documents(collection)
+        let found = try source.documents(collection)
         try work.spend(found.count)
         return found
     }
 
     func pushes(_ queue: Data, limit: Int) throws -> [StoredPush] {
-        let found = try base.pushes(queue, limit: limit)
+        let found = try source.pushes(queue, limit: limit)
         try work.spend(found.count)
         return found
     }
@@ -80,38 +89,38 @@ struct MeteredReader: StorageReader {
         owner: RowID<StoredUser>?
     ) throws -> StoredDatabase? {
         try work.spend(1)
-        return try base.database(environment, owner: owner)
+        return try source.database(environment, owner: owner)
     }
 
     func database(_ id: RowID<StoredDatabase>) throws -> StoredDatabase? {
         try work.spend(1)
-        return try base.database(id)
+        return try source.database(id)
     }
 
     func databases(_ environment: RowID<StoredEnvironment>) throws -> [StoredDatabase] {
-        let found = try base.databases(environment)
+        let found = try source.databases(environment)
         try work.spend(found.count)
         return found
     }
 
     func zone(_ database: RowID<StoredDatabase>, name: String) throws -> StoredZone? {
         try work.spend(1)
-        return try base.zone(database, name: name)
+        return try source.zone(database, name: name)
     }
 
     func zone(_ id: RowID<StoredZone>) throws -> StoredZone? {
         try work.spend(1)
-        return try base.zone(id)
+        return try source.zone(id)
     }
 
     func zones(_ database: RowID<StoredDatabase>) throws -> [StoredZone] {
-        let found = try base.zones(database)
+        let found = try source.zones(database)
         try work.spend(found.count)
         return found
     }
 
     func zones(_ environment: RowID<StoredEnvironment>) throws -> [StoredZone] {
-        let found = try base.zones(environment)
+        let found = try source.zones(environment)
         try work.spend(found.count)
         return found
     }
@@ -121,19 +130,19 @@ struct MeteredReader: StorageReader {
         after sequence: Int64,
         limit: Int
     ) throws -> [StoredZone] {
-        let found = try base.changedZones(database, after: sequence, limit: limit)
+        let found = try source.changedZones(database, after: sequence, limit: limit)
         try work.spend(found.count)
         return found
     }
 
     func record(_ zone: RowID<StoredZone>, name: String) throws -> StoredRecord? {
         try work.spend(1)
-        return try base.record(zone, name: name)
+        return try source.record(zone, name: name)
     }
 
     func record(_ id: RowID<StoredRecord>) throws -> StoredRecord? {
         try work.spend(1)
-        return try base.record(id)
+        return try source.record(id)
     }
 
     func changedRecords(
@@ -141,7 +150,7 @@ struct MeteredReader: StorageReader {
         after sequence: Int64,
         limit: Int
     ) throws -> [StoredRecord] {
-        let found = try base.changedRecords(zone, after: sequence, limit: limit)
+        let found = try source.changedRecords(zone, after: sequence, limit: limit)
         try work.spend(found.count)
         return found
     }
@@ -151,25 +160,25 @@ struct MeteredReader: StorageReader {
         before sequence: Int64,
         limit: Int
     ) throws -> [StoredRecord] {
-        let found = try base.changedRecords(zone, before: sequence, limit: limit)
+        let found = try source.changedRecords(zone, before: sequence, limit: limit)
         try work.spend(found.count)
         return found
     }
 
     func tombstones(modifiedBefore milliseconds: Int64, limit: Int) throws -> [StoredRecord] {
-        let found = try base.tombstones(modifiedBefore: milliseconds, limit: limit)
+        let found = try source.tombstones(modifiedBefore: milliseconds, limit: limit)
         try work.spend(found.count)
         return found
     }
 
     func shares(_ zone: RowID<StoredZone>) throws -> [String] {
-        let found = try base.shares(zone)
+        let found = try source.shares(zone)
         try work.spend(found.count)
         return found
     }
 
     func references(_ zone: RowID<StoredZone>, to target: String) throws -> [StoredReference] {
-        let found = try base.references(zone, to: target)
+        let found = try source.references(zone, to: target)
         try work.spend(found.count)
         return found
     }
@@ -179,30 +188,30 @@ struct MeteredReader: StorageReader {
         to target: String,
         _ kind: StoredReference.Kind
     ) throws -> Int {
-        let found = try base.referenceCount(zone, to: target, kind)
+        let found = try source.referenceCount(zone, to: target, kind)
         try work.spend(found / 64)
         return found
     }
 
     func holdsAsset(_ checksum: Data) throws -> Bool {
         try work.spend(1)
-        return try base.holdsAsset(checksum)
+        return try source.holdsAsset(checksum)
     }
 
     func entries(_ scan: IndexScan) throws -> [IndexEntry] {
-        let found = try base.entries(scan)
+        let found = try source.entries(scan)
         try work.spend(found.count)
         return found
     }
 
     func entryCount(_ scan: IndexScan) throws -> Int {
-        let found = try base.entryCount(scan)
+        let found = try source.entryCount(scan)
         try work.spend(found / 64)
         return found
     }
 
     func snapshots(_ container: String) throws -> [StoredSnapshot] {
         try work.spend(1)
-        return try base.snapshots(container)
+        return try source.snapshots(container)
     }
 }
