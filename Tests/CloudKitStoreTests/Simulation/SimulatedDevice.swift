@@ -134,6 +134,11 @@ final class SimulatedDevice {
         return (summary, error, problems)
     }
 
+    /// How many saves the device has sent, whatever became of them.
+    var saves: Int {
+        way.trace.lines.count { $0.hasPrefix("  \(name) records/modify") }
+    }
+
     /// Does something over the way into the cloud; gives what came of it, what the store threw, and
     /// what was wrong on the way.
     func carryOut<Value: Sendable>(

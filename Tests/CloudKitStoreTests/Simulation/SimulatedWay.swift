@@ -33,7 +33,7 @@ final class SimulatedWay: Transport {
     private let name: String
     private let base: any Transport
     private let database: DatabaseQueue
-    private let trace: SimulationTrace
+    let trace: SimulationTrace
     private let batchLimit: Int
     private let state = Mutex(State())
     /// Watches the file for as long as the way is there.

@@ -6,8 +6,25 @@ struct SimulationModel {
     private struct Edit {
         var value: StoreValue
         var device: String
-        /// Whether somebody who saw it wrote over it.
-        var isSuperseded = false
+        /// How many saves the device had sent.
+        var saves: Int
+        /// The value that the device had, before all that it has not sent.
+        var origin: StoreValue
+        /// Its place among all edits.
+        var number: Int
+        /// The edit of somebody who saw it and wrote over it.
+        var successor: Int?
+
+        var isSuperseded: Bool { successor != nil }
+
+        /// Whether a clearing could not be told from a field that never had a value.
+        ///
+        /// Values tell edits apart, no value does not: who began without one, and set one, finds none
+        /// on the server, and nothing that it stands against.
+        func hides(_ clearing: Edit, when value: StoreValue?) -> Bool {
+            clearing.value.isNull && origin.isNull && device != clearing.device
+                && (self.value == value || successor ?? 0 > clearing.number)
+        }
     }
 
     /// Fields in which every edit is a value of its own.
@@ -38,18 +55,18 @@ struct SimulationModel {
     private var displaced: Set<String> = []
     private var barred: Set<String> = []
     private var zoneWasLost = false
-    /// Whether a field that is cleared again before anybody heard of its value was not edited.
-    var forgivesReturns = false
+    private var editCount = 0
     /// Whether sums are checked although the zone was lost.
     var checksSums = false
 
     // MARK: What users do
 
-    /// Takes in a write of a device.
+    /// Takes in a write of a device, which has sent a number of saves.
     mutating func note(
         _ before: SimulatedApp.Contents,
         _ after: SimulatedApp.Contents,
-        by device: String
+        by device: String,
+        saves: Int
     ) {
         labels.note(before, after, by: device)
         for (row, fields) in after {
@@ -57,7 +74,7 @@ struct SimulationModel {
             let old = before[row]
             for (field, value) in fields where old?[field] ?? .null != value {
                 doomed.remove(row)
-                write(row, field, old?[field], value, device)
+                write(row, field, old?[field], value, device, saves)
             }
             if old == nil { doomed.remove(row) }
             rows.insert(row)
@@ -77,7 +94,8 @@ struct SimulationModel {
         _ field: String,
         _ old: StoreValue?,
         _ value: StoreValue,
-        _ device: String
+        _ device: String,
+        _ saves: Int
     ) {
         if field == "count" {
             counts[row, default: 0] += Self.number(value) - Self.number(old)
@@ -86,13 +104,24 @@ struct SimulationModel {
             for tag in after.subtracting(before) { tags[row, default: [:]][tag] = false }
             for tag in before.subtracting(after) { tags[row, default: [:]][tag] = true }
         } else if Self.distinct.contains(field) {
+            editCount += 1
+            let unsent = edits[row]?[field]?.last {
+                $0.value == old && $0.device == device && $0.saves == saves
+            }
             if let old { supersede(row, field, old) }
-            let isReturn =
-                forgivesReturns && value.isNull
-                && edits[row]?[field]?.contains { $0.value == old && $0.device == device } == true
+            let origin = unsent?.origin ?? old ?? .null
+            // Cleared again before anybody could hear of its value, a field was not edited.
+            let isReturn = value.isNull && origin.isNull
             // A value that is written again is an edit again.
-            edits[row, default: [:]][field, default: []]
-                .append(Edit(value: value, device: device, isSuperseded: isReturn))
+            let edit = Edit(
+                value: value,
+                device: device,
+                saves: saves,
+                origin: origin,
+                number: editCount,
+                successor: isReturn ? editCount : nil
+            )
+            edits[row, default: [:]][field, default: []].append(edit)
         }
     }
 
@@ -100,7 +129,7 @@ struct SimulationModel {
         guard let known = edits[row]?[field] else { return }
         edits[row]?[field] = known.map { edit in
             var edit = edit
-            if edit.value == value { edit.isSuperseded = true }
+            if edit.value == value, edit.successor == nil { edit.successor = editCount }
             return edit
         }
     }
@@ -188,6 +217,7 @@ struct SimulationModel {
         for edit in edits where !edit.isSuperseded && edit.value != value {
             // No value is nothing to keep of a row that is gone.
             if value == nil || zoneWasLost, edit.value.isNull { continue }
+            if edits.contains(where: { $0.hides(edit, when: value) }) { continue }
             if !journal.contains(edit.value) {
                 problems.append("I2: \(edit.device)'s \(field) \(edit.value) of \(row) is nowhere")
             } else if !isFree, devices.count == 1 {

@@ -17,7 +17,7 @@ extension StoreSimulation {
                 sql: "INSERT INTO board (id, name) VALUES ('\(SimulationWriter.root)', 'v0')"
             )
         }
-        model.note(before, try owner.contents(), by: owner.name)
+        model.note(before, try owner.contents(), by: owner.name, saves: owner.saves)
         try await change(.readWrite, owner, in: world)
         guard let other = devices.first(where: { $0.user != 0 }) else { return }
         try await change(.accept, other, in: world)

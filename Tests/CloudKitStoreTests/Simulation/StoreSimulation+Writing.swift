@@ -29,7 +29,7 @@ extension StoreSimulation {
             for row in barred where before[row] != after[row] {
                 problems.append("I19: \(device.name) changed \(row), which is read-only")
             }
-            model.note(before, after, by: device.name)
+            model.note(before, after, by: device.name, saves: device.saves)
         } catch {
             problems.append("E: \(device.name) cannot write: \(error)")
         }

@@ -48,7 +48,6 @@ actor StoreSimulation {
 
     private func run(checksSums: Bool) async -> Outcome {
         model.checksSums = checksSums
-        model.forgivesReturns = plan.variant == .assets
         let clock = VirtualClock(startingAt: SimulatedWorld.beginning)
         do {
             let cloud = try await TestCloud(
@@ -228,7 +227,7 @@ actor StoreSimulation {
         } catch let error as CloudStoreError where error.code == .noSuchTable {
             return
         }
-        model.note(before, try device.contents(), by: device.name)
+        model.note(before, try device.contents(), by: device.name, saves: device.saves)
     }
 
     private func loseZone(in world: SimulatedWorld) async throws {
