@@ -12,7 +12,7 @@ import Foundation
 /// is an update, and what is nil in it is cleared on the server. Values within the value become
 /// JSON bytes. Models within a ``CloudKitModel`` are records of their own, which
 /// ``CloudKitGraphEncoder`` makes.
-public class CloudKitRecordEncoder {
+public final class CloudKitRecordEncoder {
     /// The zone of new records; nil for the default zone.
     public var zoneID: CKRecordZone.ID?
 

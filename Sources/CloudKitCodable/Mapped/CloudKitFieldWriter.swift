@@ -80,7 +80,7 @@ public struct CloudKitFieldWriter {
     // MARK: Plain fields
 
     /// Writes a plain value to a field about which the model says nothing but its name.
-    @inlinable
+    @inlinable @inline(__always)
     public mutating func write<Value: CloudKitPlainValue>(
         _ value: Value,
         _ name: String,
