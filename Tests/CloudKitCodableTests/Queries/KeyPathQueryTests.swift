@@ -114,10 +114,20 @@ struct KeyPathQueryTests {
         ]
     }
 
-    @Test("Each comparator finds what it should", arguments: CloudFixture.allCases)
-    func comparators(fixture: CloudFixture) async throws {
+    /// How a value becomes a record.
+    enum Way: CaseIterable {
+        case encoder
+        case graph
+    }
+
+    @Test(
+        "Each comparator finds what it should, whichever way records were saved",
+        arguments: CloudFixture.allCases,
+        Way.allCases
+    )
+    func comparators(fixture: CloudFixture, way: Way) async throws {
         try await fixture.run { cloud in
-            let database = try await Self.filled(cloud)
+            let database = try await Self.filled(cloud, way)
             for (line, example) in Self.cases() {
                 let query = try Memo.query(where: example.predicate)
                 let (results, _) = try await database.records(
@@ -129,16 +139,20 @@ struct KeyPathQueryTests {
         }
     }
 
-    private static func filled(_ cloud: Cloud) async throws -> CKDatabase {
+    private static func filled(_ cloud: Cloud, _ way: Way = .encoder) async throws -> CKDatabase {
         let database = try await cloud.database(of: try await cloud.addUser())
         try await database.save(CKRecordZone(zoneID: zoneID))
-        let encoder = CloudKitRecordEncoder(zoneID: zoneID)
-        encoder.forms = .native
-        var records = try ["kitchen", "bakery"].map {
-            try encoder.encode(Drawer(id: $0, title: $0))
+        let drawers = ["kitchen", "bakery"].map { Drawer(id: $0, title: $0) }
+        switch way {
+        case .encoder:
+            let encoder = CloudKitRecordEncoder(zoneID: zoneID)
+            let records = try drawers.map { try encoder.encode($0) }
+            let notes = try notes.map { try encoder.encode($0) }
+            _ = try await database.modifyRecords(saving: records + notes, deleting: [])
+        case .graph:
+            for drawer in drawers { try await database.save(drawer, in: zoneID) }
+            for note in notes { try await database.save(note, in: zoneID) }
         }
-        records += try notes.map { try encoder.encode($0) }
-        _ = try await database.modifyRecords(saving: records, deleting: [])
         return database
     }
 
