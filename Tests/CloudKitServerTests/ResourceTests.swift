@@ -171,6 +171,9 @@ struct ResourceTests {
     func answers() async throws {
         var configuration = CloudServer.Configuration()
         configuration.memoryBytes = 16 << 20
+        // So that nothing but the sum of the answers ends a connection.
+        configuration.requestSeconds = 3_600
+        configuration.idleSeconds = 3_600
         try await TestServer.run(configuration) { server in
             try await server.addZone("Notes")
             let text = String(repeating: "x", count: 900_000)
