@@ -87,7 +87,7 @@ extension RecordEncoding {
 
     /// A file as an asset.
     func asset(of file: URL, _ field: RecordField) throws -> CKAsset {
-        let asset = CKAsset(fileURL: file)
+        let asset = CKAsset.noting(file)
         if let problem = Self.problem(asset) { throw error(file, field.key, problem) }
         return asset
     }

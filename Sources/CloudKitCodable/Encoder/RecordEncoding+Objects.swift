@@ -24,22 +24,18 @@ extension RecordEncoding {
 
     /// Whether a field would hold the same with either object; files are compared by their bytes.
     func isEqual(_ old: any CKRecordValue, _ new: any CKRecordValue) -> Bool {
-        if let old = old as? CKAsset, let new = new as? CKAsset { return hasSameFile(old, new) }
+        if let old = old as? CKAsset, let new = new as? CKAsset {
+            return new.hasSameFile(asTaken: old)
+        }
         let olds = (old as? [Any])?.compactMap { $0 as? CKAsset } ?? []
         if !olds.isEmpty, let news = (new as? [Any])?.compactMap({ $0 as? CKAsset }) {
-            return olds.count == news.count && zip(olds, news).allSatisfy(hasSameFile)
+            return olds.count == news.count
+                && zip(olds, news).allSatisfy { $1.hasSameFile(asTaken: $0) }
         }
         if let old = old as? [Any], let new = new as? [Any] {
             return NSArray(array: old).isEqual(NSArray(array: new))
         }
         return (old as? NSObject)?.isEqual(new) ?? false
-    }
-
-    private func hasSameFile(_ old: CKAsset, _ new: CKAsset) -> Bool {
-        if old === new { return true }
-        guard let old = old.place, let new = new.place else { return false }
-        return old == new
-            || FileManager.default.contentsEqual(atPath: old.path, andPath: new.path)
     }
 
     /// Stores an address as text, a file as an asset.

@@ -25,6 +25,10 @@ public struct CloudKitGraph<Root: CloudKitModel> {
     /// Keeps the files of assets that were encoded from values for as long as the records live.
     private var assets: [AssetFolder] = []
 
+    /// What the records say of owners in other graphs from which they were taken, or which were
+    /// taken from here: the next save clears it.
+    private(set) var former: Set<GraphRelease> = []
+
     /// Makes a graph of a value and the records that are known of it.
     public init(root: Root, rootID: CKRecord.ID, records: [CKRecord]) {
         self.root = root
@@ -38,16 +42,19 @@ public struct CloudKitGraph<Root: CloudKitModel> {
     ///   - saved: The records as the server has them now.
     ///   - encoded: What the value was encoded into.
     ///   - folder: Where the files of its assets are.
-    ///   - isComplete: Whether records that were not reached are deleted.
+    ///   - isComplete: Whether all was saved.
+    ///   - deletesOrphans: Whether records that were not reached go.
     mutating func update(
         with saved: [CKRecord],
         of encoded: EncodedGraph,
         assets folder: AssetFolder,
-        isComplete: Bool
+        isComplete: Bool,
+        deletesOrphans: Bool
     ) {
         var versions = Dictionary(records.map { ($0.recordID, $0) }) { _, later in later }
         for record in saved { versions[record.recordID] = record }
-        let others = isComplete ? [] : encoded.orphans.reversed()
+        if isComplete { former = [] }
+        let others = isComplete && deletesOrphans ? [] : encoded.orphans.reversed()
         records = (encoded.records.map(\.recordID) + others).compactMap { versions[$0] }
         assets.append(folder)
     }
@@ -72,15 +79,64 @@ extension CloudKitGraph {
     /// - Throws: ``CloudKitGraphError`` when one of the values cannot be encoded.
     public mutating func takeRecords<Other>(from other: inout CloudKitGraph<Other>) throws {
         let folder = AssetFolder(isRemovedWithObject: true)
+        // What was edited within a model that moves shows against what the other graph knows of it.
         let here = try CloudKitGraphEncoder(zoneID: rootID.zoneID)
-            .encode(root, onto: [], assets: folder)
+            .encode(root, onto: newest(with: other.records), assets: folder)
         let there = try CloudKitGraphEncoder(zoneID: other.rootID.zoneID)
             .encode(other.root, onto: other.records, assets: folder)
         let reached = Set(here.records.map(\.recordID))
         // What both values hold is known to both.
-        let moved = reached.intersection(there.orphans)
-        for record in other.records where reached.contains(record.recordID) { take(record) }
+        var moved = reached.intersection(there.orphans)
+        moved.formUnion(
+            Self.followers(of: moved, here.releases, among: other.records, there.orphans, reached)
+        )
+        // A record goes to one graph, which then clears what it says of owners in the other.
+        let owners = Set(other.records.map(\.recordID))
+        let left = owners.subtracting(moved).subtracting(reached)
+        other.former.formUnion(
+            here.releases.filter { left.contains($0.recordID) && owners.contains($0.owner) }
+        )
+        former.formUnion(there.releases.filter { moved.contains($0.recordID) })
+        former.formUnion(other.former.filter { moved.contains($0.recordID) })
+        other.former = other.former.filter { !moved.contains($0.recordID) }
+        for record in other.records
+        where reached.contains(record.recordID) || moved.contains(record.recordID) {
+            take(record)
+        }
         other.records.removeAll { moved.contains($0.recordID) }
+    }
+
+    /// The records that neither value holds and that were within a model that moves: its former
+    /// children, and what refers to these.
+    private static func followers(
+        of moved: Set<CKRecord.ID>,
+        _ releases: Set<GraphRelease>,
+        among records: [CKRecord],
+        _ orphans: [CKRecord.ID],
+        _ reached: Set<CKRecord.ID>
+    ) -> Set<CKRecord.ID> {
+        let candidates = Set(orphans).subtracting(reached)
+        let released = releases.filter {
+            candidates.contains($0.recordID) && moved.contains($0.owner)
+        }
+        var followers = Set(released.map(\.recordID))
+        var count = -1
+        while count != followers.count {
+            count = followers.count
+            for record in records where candidates.contains(record.recordID) {
+                let targets = record.allKeys().flatMap { record.references($0) }.map(\.recordID)
+                let owners = targets + [record.parent?.recordID].compactMap(\.self)
+                if owners.contains(where: followers.contains) { followers.insert(record.recordID) }
+            }
+        }
+        return followers
+    }
+
+    /// The records of this graph and of another, of each the newer version.
+    private func newest(with others: [CKRecord]) -> [CKRecord] {
+        var union = self
+        for record in others { union.take(record) }
+        return union.records
     }
 
     /// Takes a record, unless a newer version of it is known.

@@ -38,9 +38,12 @@ public struct CloudKitGraphEncoder: Sendable {
     }
 
     /// Makes the records of a value, with the files of assets in a folder.
+    ///
+    /// Known records may name owners in another graph, which `former` tells.
     func encode<Root: CloudKitModel>(
         _ root: Root,
         onto known: some Sequence<CKRecord>,
+        former: Set<GraphRelease> = [],
         assets: AssetFolder
     ) throws -> EncodedGraph {
         let graph = GraphEncoding(
@@ -49,12 +52,14 @@ public struct CloudKitGraphEncoder: Sendable {
             known: known,
             assets: assets
         )
+        graph.former = former
         let rootID = try graph.encodeRoot(GraphNode(root))
         return EncodedGraph(
             rootID: rootID,
             records: graph.records,
             changed: graph.changed,
-            orphans: graph.orphans
+            orphans: graph.orphans,
+            releases: graph.releases
         )
     }
 }

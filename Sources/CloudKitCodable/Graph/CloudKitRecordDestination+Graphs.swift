@@ -64,7 +64,12 @@ extension CloudKitRecordDestination {
     ) async throws {
         let assets = AssetFolder(isRemovedWithObject: true)
         let encoder = CloudKitGraphEncoder(zoneID: graph.rootID.zoneID)
-        let encoded = try encoder.encode(graph.root, onto: graph.records, assets: assets)
+        let encoded = try encoder.encode(
+            graph.root,
+            onto: graph.records,
+            former: graph.former,
+            assets: assets
+        )
         let saver = GraphSaver(destination: self, savePolicy: savePolicy, progress: progress)
         let (saved, error) = await saver.save(
             encoded,
@@ -74,7 +79,8 @@ extension CloudKitRecordDestination {
             with: saved,
             of: encoded,
             assets: assets,
-            isComplete: error == nil && deletingOrphans
+            isComplete: error == nil,
+            deletesOrphans: deletingOrphans
         )
         if let error { throw error }
     }
@@ -90,7 +96,13 @@ extension CloudKitRecordDestination {
         progress: Progress? = nil
     ) async throws {
         let saver = GraphSaver(destination: self, savePolicy: .changedKeys, progress: progress)
-        let nothing = EncodedGraph(rootID: graph.rootID, records: [], changed: [], orphans: [])
+        let nothing = EncodedGraph(
+            rootID: graph.rootID,
+            records: [],
+            changed: [],
+            orphans: [],
+            releases: []
+        )
         let recordIDs = graph.records.reversed().map(\.recordID)
         let (_, error) = await saver.save(nothing, deleting: recordIDs)
         if let error { throw error }

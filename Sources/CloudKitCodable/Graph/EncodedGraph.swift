@@ -16,4 +16,7 @@ public struct EncodedGraph: Sendable {
 
     /// Known records that the graph does not reach any more, in an order in which they can be deleted.
     public let orphans: [CKRecord.ID]
+
+    /// What known records say of owners that have them no more, and what is cleared for that.
+    let releases: Set<GraphRelease>
 }

@@ -54,6 +54,27 @@ extension GraphEncoding {
             }
         }
         releaseFormerTargets()
+        for release in former { self.release(release) }
+    }
+
+    /// Clears what a known record says of an owner in another graph.
+    private func release(_ release: GraphRelease) {
+        let recordID = release.recordID
+        guard let old = known[recordID] else { return }
+        let current = entries[recordID]?.record ?? released[recordID] ?? old
+        guard let field = release.field else {
+            guard current.parent?.recordID == release.owner, !lists.parented.contains(recordID),
+                let record = edited(recordID, old)
+            else { return }
+            return clearParent(release.owner, of: record)
+        }
+        let owner = current.field(field, as: CKRecord.Reference.self)?.recordID
+        guard owner == release.owner, !lists.holds(recordID, via: field),
+            let record = edited(recordID, old)
+        else { return }
+        record.setObject(nil, forKey: field)
+        record.clear(field + Self.positionSuffix, unlessAbsent: true)
+        clearParent(release.owner, of: record)
     }
 
     private func release(_ recordID: CKRecord.ID, _ old: CKRecord, via field: String) {
@@ -62,6 +83,7 @@ extension GraphEncoding {
             lists.all.contains(.init(owner: owner, recordType: old.recordType, field: field)),
             !lists.holds(recordID, via: field), let record = edited(recordID, old)
         else { return }
+        releases.insert(GraphRelease(recordID: recordID, field: field, owner: owner))
         record.setObject(nil, forKey: field)
         record.clear(field + Self.positionSuffix, unlessAbsent: true)
         clearParent(owner, of: record)
@@ -82,6 +104,9 @@ extension GraphEncoding {
                     guard let record = known[target], record.parent?.recordID == ownerID,
                         !lists.parented.contains(target), let record = edited(target, record)
                     else { continue }
+                    releases.insert(
+                        GraphRelease(recordID: target, field: nil, owner: ownerID)
+                    )
                     clearParent(ownerID, of: record)
                 }
             }

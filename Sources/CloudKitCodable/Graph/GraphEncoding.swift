@@ -33,6 +33,12 @@ final class GraphEncoding {
     /// Known records that no list of this graph holds any more.
     var released: [CKRecord.ID: CKRecord] = [:]
 
+    /// What known records say of owners that are in another graph, and have them no more.
+    var former: Set<GraphRelease> = []
+
+    /// What was cleared in known records.
+    var releases: Set<GraphRelease> = []
+
     /// The models that were met again under a name.
     var repetitions = Repetitions()
 

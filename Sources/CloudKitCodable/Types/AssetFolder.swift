@@ -42,7 +42,7 @@ final class AssetFolder: Sendable {
             [.posixPermissions: 0o600],
             ofItemAtPath: file.path
         )
-        return CKAsset(fileURL: file)
+        return CKAsset.noting(file)
     }
 
     /// A name without parts that lead elsewhere, short enough for every file system.

@@ -77,6 +77,39 @@ struct FileTests {
         }
     }
 
+    @Test("A file that is written again at its place is sent, and one that is not stays unsent")
+    func rewritten() async throws {
+        let cloud = try await TestCloud()
+        let ada = try await cloud.addUser("Ada")
+        let database = try await cloud.device(of: ada).privateCloudDatabase
+        let zoneID = try await database.save(CKRecordZone(zoneName: "Files")).zoneID
+        let file = try Self.file("draft")
+        defer { try? FileManager.default.removeItem(at: file) }
+        var graph = try await database.save(Portrait(image: file), in: zoneID)
+        func unsent() throws -> Bool {
+            try CloudKitGraphEncoder(zoneID: zoneID).encode(graph.root, onto: graph.records)
+                .changed.isEmpty
+        }
+        func text() async throws -> String {
+            let loaded = try await database.graph(Portrait.self, for: graph.rootID).root
+            return try String(contentsOf: try #require(loaded.image), encoding: .utf8)
+        }
+        #expect(try unsent())
+        try Data("final version".utf8).write(to: file)
+        try await database.save(&graph)
+        #expect(try await text() == "final version")
+
+        graph = try await database.graph(Portrait.self, for: graph.rootID)
+        #expect(try unsent())
+        let handedOut = try #require(graph.root.image)
+        try Data("written where it was handed out".utf8).write(to: handedOut)
+        let record = try #require(graph.records.first)
+        try CloudKitRecordEncoder(zoneID: zoneID).encode(graph.root, onto: record)
+        #expect(record.changedKeys() == ["image"])
+        try await database.save(graph.root, in: zoneID, onto: graph.records)
+        #expect(try await text() == "written where it was handed out")
+    }
+
     @Test("A file whose place nobody asked for goes with its asset")
     func unasked() async throws {
         let cloud = try await TestCloud()

@@ -1,4 +1,4 @@
-import CloudKitFiles
+package import CloudKitFiles
 public import Foundation
 
 /// A field value that is a file, kept outside its record.
@@ -23,6 +23,9 @@ open class CKAsset: NSObject, CKRecordValueProtocol, __CKRecordObjCValue, @unche
 
     private let file: URL?
 
+    /// The file as it was when the asset was made; nil when it was not there.
+    package let stamp: FileStamp?
+
     /// What the server said of the file, for assets that came from it.
     let remote: RemoteAsset?
 
@@ -30,12 +33,14 @@ open class CKAsset: NSObject, CKRecordValueProtocol, __CKRecordObjCValue, @unche
     public init(fileURL: URL) {
         PrivateFiles.shared.use(fileURL)
         file = fileURL
+        stamp = FileStamp(of: fileURL)
         remote = nil
     }
 
     /// Makes the asset of a fetched record.
     init(fileURL: URL?, remote: RemoteAsset) {
         file = fileURL
+        stamp = fileURL.flatMap { FileStamp(of: $0) }
         self.remote = remote
     }
 
