@@ -36,9 +36,13 @@ final public class CloudKitRecordDecoder: Sendable {
             userInfo: userInfo,
             options: model?.fields.byKey ?? [:]
         )
-        switch kind {
-        case .model, .other: return try decoding.decode(type)
-        default: return try decoding.value(type, decoding.field(RecordEncoding.valueKey))
+        do {
+            switch kind {
+            case .model, .other: return try decoding.decode(type)
+            default: return try decoding.value(type, decoding.field(RecordEncoding.valueKey))
+            }
+        } catch let error as DecodingError where !error.problem.contains("record ") {
+            throw error.placed(below: [], CodingProblem.place(record))
         }
     }
 }

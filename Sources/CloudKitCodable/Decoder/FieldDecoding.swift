@@ -18,14 +18,24 @@ struct FieldDecoding: Decoder {
     // MARK: Decoder
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        try structure([String: String].self).container(keyedBy: type)
+        let structure = try structure([String: String].self)
+        do {
+            return try structure.container(keyedBy: type)
+        } catch let error as DecodingError {
+            throw placed(error)
+        }
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         if let list = object as? [Any] {
             return FieldUnkeyedDecodingContainer(list: list, decoding: self)
         }
-        return try structure([String].self).unkeyedContainer()
+        let structure = try structure([String].self)
+        do {
+            return try structure.unkeyedContainer()
+        } catch let error as DecodingError {
+            throw placed(error)
+        }
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer {
@@ -77,7 +87,9 @@ struct FieldDecoding: Decoder {
         }
         if let known = try known(type, kind) { return known }
         if let value = try record.textOrBytes(object, field) as? Value { return value }
-        if let data = object as? Data, record.forms == .original || kind == .model {
+        if let data = object as? Data, record.forms == .original || kind == .model,
+            index == nil || !(type is any RawRepresentable.Type)
+        {
             return try json(type, data)
         }
         do {
@@ -104,16 +116,17 @@ struct FieldDecoding: Decoder {
         NullDecoding.value(type, path: codingPath, userInfo: userInfo)
     }
 
-    /// An error of JSON within the field names the whole path.
+    /// An error names the record, the field and the whole path.
     private func placed(_ error: DecodingError) -> DecodingError {
+        if error.problem.hasPrefix("record ") { return error }
         let prefix = codingPath
         let path = error.path
-        let isPlaced =
-            path.count >= prefix.count - 1
+        let isWhole =
+            path.count >= prefix.count
             && zip(prefix, path).allSatisfy { $0.stringValue == $1.stringValue }
-        if isPlaced { return error }
         let place = "\(CodingProblem.place(record.record)), field \(field.name)"
-        return error.placed(below: prefix, place)
+        // The path within JSON begins at the JSON, and may look like the way to it.
+        return error.placed(below: isWhole && !(object is Data) ? [] : prefix, place)
     }
 
     /// JSON first, as it was written; a value that is stored as raw bytes is none.
@@ -150,6 +163,16 @@ extension DecodingError {
             .keyNotFound(_, let context), .dataCorrupted(let context):
             context.codingPath
         @unknown default: []
+        }
+    }
+
+    /// What went wrong.
+    var problem: String {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context),
+            .keyNotFound(_, let context), .dataCorrupted(let context):
+            context.debugDescription
+        @unknown default: ""
         }
     }
 }

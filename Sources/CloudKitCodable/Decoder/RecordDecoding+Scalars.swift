@@ -39,6 +39,11 @@ extension RecordDecoding {
         {
             return name
         }
+        if case .asset? = field.options?.storage, let decodable = type as? any Decodable.Type,
+            let value = try fileValue(decodable, field) as? Value
+        {
+            return value
+        }
         guard hasValue(field), let object = object(field) else { throw missing(field) }
         if let value = FieldScalar.value(object, as: type) { return value }
         if let value = try textOrBytes(object, field) as? Value { return value }

@@ -171,7 +171,7 @@ extension RecordDecoding {
     }
 
     /// A value that is stored as a file, or inline when it was small.
-    private func fileValue<Value: Decodable>(
+    func fileValue<Value: Decodable>(
         _ type: Value.Type,
         _ field: RecordField
     ) throws -> Value {
@@ -183,7 +183,9 @@ extension RecordDecoding {
         } else if let bytes = object as? Data {
             data = bytes
         } else {
-            throw mismatch(type, object, field)
+            // What was written before the property became a file.
+            let plain = RecordField(name: field.name, key: field.key, options: nil)
+            return try FieldDecoding(object: object, field: plain, record: self).value(type)
         }
         if Value.self == Data.self { return unsafeBitCast(data, to: Value.self) }
         return try decodeJSON(type, data, field)

@@ -10,7 +10,33 @@ extension RecordEncoding {
         guard ListElement(list.elementType, forms) != nil,
             let objects = try objects(list.elements, list.elementType, field)
         else { return try storeJSON(of: value, field) }
+        if keepsUnknown(objects, list.elementType, field) {
+            return try check(field.name, field.key)
+        }
         try storeObject(NSArray(array: objects), field)
+    }
+
+    /// Whether the record holds a list with raw values that this version of the app does not know, and
+    /// the list is what it was read as.
+    private func keepsUnknown(
+        _ objects: [Any],
+        _ type: Any.Type,
+        _ field: RecordField
+    ) -> Bool {
+        func read<Case: RawRepresentable & CloudKitEnum>(_ old: [Any], as type: Case.Type) -> Bool
+        where Case.RawValue: Equatable {
+            let values = old.map { FieldScalar.value($0, as: Case.RawValue.self) }
+            return zip(values, objects).allSatisfy { value, new in
+                guard let value, let new = new as? Case.RawValue else { return false }
+                return (Case(rawValue: value) ?? .cloudKitFallbackCase)?.rawValue == new
+            }
+        }
+        guard baseline == .values, let old = store(field).object(forKey: field.name) as? [Any],
+            old.count == objects.count
+        else { return false }
+        if let type = type as? any CloudKitStringEnum.Type { return read(old, as: type) }
+        if let type = type as? any CloudKitIntEnum.Type { return read(old, as: type) }
+        return false
     }
 
     /// Stores a set, in an order that is always the same.

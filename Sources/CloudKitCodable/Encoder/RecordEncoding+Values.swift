@@ -126,10 +126,26 @@ extension RecordEncoding {
 
     private func storeRawValue(_ value: some Encodable, _ field: RecordField) throws {
         if let value = value as? any CloudKitStringEnum {
+            if try keepsUnknown(value, field) { return }
             try store(value.rawValue, field)
         } else if let value = value as? any CloudKitIntEnum {
+            if try keepsUnknown(value, field) { return }
             try store(value.rawValue, field)
         }
+    }
+
+    /// Whether the record holds a raw value that this version of the app does not know, and the value
+    /// is what it was read as: a newer version's case stays.
+    private func keepsUnknown<Case: RawRepresentable & CloudKitEnum>(
+        _ value: Case,
+        _ field: RecordField
+    ) throws -> Bool where Case.RawValue: Equatable {
+        guard baseline == .values, let fallback = Case.cloudKitFallbackCase,
+            value.rawValue == fallback.rawValue, let old = store(field).object(forKey: field.name),
+            let raw = FieldScalar.value(old, as: Case.RawValue.self), Case(rawValue: raw) == nil
+        else { return false }
+        try check(field.name, field.key)
+        return true
     }
 
     /// A single value as what it is, a structure as JSON.
