@@ -35,8 +35,9 @@ public struct Repetition: Hashable, Sendable {
         switch error {
         case .refused(let refusal, _):
             guard let seconds = refusal.retryAfter else { return nil }
-            // What the service asks for is honoured even where it is long: up to a day.
-            return .seconds(max(min(seconds, 86_400), 0))
+            // What the service asks for is honoured even where it is long: up to a day. No time at all
+            // would be a storm of requests.
+            return .seconds(seconds > 0 ? min(seconds, 86_400) : growing)
         case .transport(let failure) where failure.code == .unreachable: return .seconds(growing)
         case .transport(let failure)
         where [.broken, .timedOut].contains(failure.code) && mayRepeat:
@@ -44,7 +45,8 @@ public struct Repetition: Hashable, Sendable {
         // What is busy has not done anything; a proxy says when to come back, as the service does.
         case .unexpectedAnswer(let status, _, let seconds) where [429, 503].contains(status):
             return .seconds(seconds ?? growing)
-        case .unexpectedAnswer(let status, _, _) where (200..<300).contains(status) && mayRepeat:
+        case .unexpectedAnswer(let status, _, _)
+        where ((200..<300).contains(status) || [502, 504].contains(status)) && mayRepeat:
             return .seconds(growing)
         default: return nil
         }

@@ -133,7 +133,7 @@ extension WebClient {
             }
             throw .unexpectedAnswer(
                 status: response.status,
-                message: excerpt(response.body),
+                message: kind(of: response),
                 retryAfter: response.retryAfter()
             )
         }
@@ -145,15 +145,19 @@ extension WebClient {
             let isForeign = response.body.first != UInt8(ascii: "{")
             throw .unexpectedAnswer(
                 status: response.status,
-                message: isForeign ? excerpt(response.body) : place
+                message: isForeign ? kind(of: response) : place
             )
         }
     }
 
-    /// Enough of a foreign answer to recognise what sent it.
-    private static func excerpt(_ body: Data) -> String {
-        let text = String(decoding: body.prefix(200), as: UTF8.self)
-        return text.isEmpty ? "no body" : text
+    /// What a foreign answer is, and nothing that it says: it may repeat the request's tokens, in
+    /// any form and cut anywhere.
+    private static func kind(of response: TransportResponse) -> String {
+        guard !response.body.isEmpty else { return "no body" }
+        let name = (response.headers["content-type"] ?? "").prefix { $0 != ";" }
+        let known = ["application/json", "application/xml", "text/html", "text/plain", "text/xml"]
+        let type = known.first { $0 == name.lowercased() } ?? "an unknown type"
+        return "\(response.body.count) bytes of \(type)"
     }
 }
 
@@ -168,8 +172,9 @@ extension TransportResponse {
             return nil
         }
         let seconds = Double(text) ?? Self.date(text)?.timeIntervalSince(now)
-        guard let seconds, !seconds.isNaN else { return nil }
-        return min(max(seconds, 0), Self.longestRetryAfter)
+        // A time that is over, as clocks that differ make it, says nothing.
+        guard let seconds, seconds > 0 else { return nil }
+        return min(seconds, Self.longestRetryAfter)
     }
 
     /// A date as HTTP writes it (RFC 9110, 5.6.7).

@@ -1,3 +1,4 @@
+import CloudKitWire
 import Foundation
 
 /// Takes what must not be told out of errors, wherever it came into them: a proxy's page repeats the
@@ -53,6 +54,11 @@ struct Redaction {
         switch error {
         case .refused(var refusal, let status):
             refusal.reason = refusal.reason.map(clean)
+            refusal.uuid = refusal.uuid.map(clean)
+            refusal.redirectURL = refusal.redirectURL.map(clean)
+            refusal.serverErrorCode = ServerErrorCode(
+                rawValue: clean(refusal.serverErrorCode.rawValue)
+            )
             return .refused(refusal, status: status)
         case .transport(var failure):
             failure.message = clean(failure.message)

@@ -157,7 +157,9 @@ struct ErrorCodeTests {
                 try await database.record(for: recordID)
             }
             let text = error?.localizedDescription ?? ""
-            #expect(text.contains("<html>hello</html>") && text.contains("\(answer.status)"))
+            #expect(text.contains("18 bytes") && text.contains("\(answer.status)"))
+            // It may repeat the tokens of the request, in any form.
+            #expect(!text.contains("hello"))
         }
     }
 

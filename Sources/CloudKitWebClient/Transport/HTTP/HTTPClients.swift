@@ -75,11 +75,11 @@ package struct HTTPClients: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
         configuration.proxy = proxy
-        if let roots {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = roots
-            configuration.tlsConfiguration = tls
-        }
+        var tls = TLSConfiguration.makeClientConfiguration()
+        // As on Apple's platforms: tokens do not travel over what is broken.
+        tls.minimumTLSVersion = .tlsv12
+        if let roots { tls.trustRoots = roots }
+        configuration.tlsConfiguration = tls
         return configuration
     }
 }

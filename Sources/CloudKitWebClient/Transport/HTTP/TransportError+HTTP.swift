@@ -44,6 +44,13 @@ extension TransportError {
                     + "them with HTTPS_PROXY=http://name:password@host:port",
                 cause: error
             )
+        case HTTPClientError.alreadyShutdown as HTTPClientError:
+            // Not worth a repetition, and nothing was sent.
+            self.init(
+                .refused,
+                message: "The program's HTTP client was shut down before the request to \(server)",
+                cause: error
+            )
         case let error as HTTPClientError where Self.unreachable.contains(error):
             self.init(
                 .unreachable,
