@@ -55,7 +55,7 @@ struct Redaction {
         case .refused(var refusal, let status):
             refusal.reason = refusal.reason.map(clean)
             refusal.uuid = refusal.uuid.map(clean)
-            refusal.redirectURL = refusal.redirectURL.map(clean)
+            // Not `redirectURL`: whoever signs in goes there, and it carries the API token.
             refusal.serverErrorCode = ServerErrorCode(
                 rawValue: clean(refusal.serverErrorCode.rawValue)
             )
