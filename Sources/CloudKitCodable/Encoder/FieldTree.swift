@@ -79,7 +79,10 @@ final class FieldTree: Encoder, Encodable {
         case .null:
             var container = encoder.singleValueContainer()
             try container.encodeNil()
-        case .value(let value): try value.encode(to: encoder)
+        case .value(let value):
+            // Not by its own `encode(to:)`: JSON has forms of its own for addresses, data and decimals.
+            var container = encoder.singleValueContainer()
+            try container.encode(value)
         case .keyed(let trees):
             var container = encoder.container(keyedBy: PathKey.self)
             for (key, tree) in trees { try container.encode(tree, forKey: PathKey(key)) }

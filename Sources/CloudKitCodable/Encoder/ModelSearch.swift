@@ -8,53 +8,90 @@ extension RecordEncoding {
     func checkModels(in value: some Encodable, _ field: RecordField) throws {
         guard let graph, graph.dialect == nil else { return }
         if case .json? = field.options?.storage { return }
-        let path = codingPath + [field.key]
-        do {
-            try ModelSearch(path: path, userInfo: userInfo).look(at: value, path)
-        } catch let found as ModelSearch.Found {
-            throw EncodingError.invalidValue(
-                CodingProblem.printable(value),
-                .init(codingPath: found.path, debugDescription: message(found, in: type(of: value)))
-            )
+        try search(.models, in: value, field) { model, type in
+            """
+            \(CodingProblem.place(record)): \(model) is a model, which is a record of its own, \
+            and a field cannot refer to it from within \(type); make the property a \(model), \
+            an optional or an array of them, or a CloudKitReference, or say .json for its key in \
+            'fields' to keep copies within this record
+            """
         }
     }
 
-    private func message(_ found: ModelSearch.Found, in type: Any.Type) -> String {
-        """
-        \(CodingProblem.place(record)): \(found.model) is a model, which is a record of its own, \
-        and a field cannot refer to it from within \(type); make the property a \(found.model), \
-        an optional or an array of them, or a CloudKitReference, or say .json for its key in \
-        'fields' to keep copies within this record
-        """
+    /// Checks that JSON names no files, which another device does not have.
+    func checkFiles(in value: some Encodable, _ json: Data, _ field: RecordField) throws {
+        // A walk over the value only where there may be one; JSON may write the slashes either way.
+        guard json.range(of: Data("\"file:".utf8)) != nil else { return }
+        try search(.files, in: value, field) { file, type in
+            """
+            \(CodingProblem.place(record)), field \(field.name): \(file) is a file on this device, \
+            and JSON would keep its place alone; make the file a property of its own or an array of \
+            them, which become assets, instead of a part of \(type)
+            """
+        }
+    }
+
+    private func search(
+        _ subject: ModelSearch.Subject,
+        in value: some Encodable,
+        _ field: RecordField,
+        _ message: (_ found: String, _ type: String) -> String
+    ) throws {
+        let path = codingPath + [field.key]
+        do {
+            try ModelSearch(subject, path: path, userInfo: userInfo).look(at: value, path)
+        } catch let found as ModelSearch.Found {
+            let type = value is FieldTree ? "a container of the value" : "\(type(of: value))"
+            throw EncodingError.invalidValue(
+                CodingProblem.printable(value),
+                .init(codingPath: found.path, debugDescription: message(found.subject, type))
+            )
+        }
     }
 }
 
-/// An encoder that looks for models, and forgets everything else.
+/// An encoder that looks for models or files, and forgets everything else.
 private final class ModelSearch: Encoder {
-    /// A model was found.
+    enum Subject {
+        case models
+        case files
+    }
+
+    /// A model or a file was found.
     struct Found: Error {
-        let model: Any.Type
+        let subject: String
         let path: [any CodingKey]
     }
 
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any]
+    private let subject: Subject
     fileprivate var count = 0
 
-    init(path: [any CodingKey], userInfo: [CodingUserInfoKey: Any]) {
+    init(_ subject: Subject, path: [any CodingKey], userInfo: [CodingUserInfoKey: Any]) {
+        self.subject = subject
         codingPath = path
         self.userInfo = userInfo
     }
 
     /// Looks at a type, then at the value: an empty list is known by its type alone.
     func look<Value: Encodable>(at value: Value, _ path: [any CodingKey]) throws {
-        if let model = TypeTraits.of(Value.self).heldModel { throw Found(model: model, path: path) }
+        switch subject {
+        case .models:
+            if let model = TypeTraits.of(Value.self).heldModel {
+                throw Found(subject: "\(model)", path: path)
+            }
+        case .files:
+            if let file = value as? URL, file.isFileURL {
+                throw Found(subject: file.lastPathComponent, path: path)
+            }
+        }
         switch value {
         case is String, is Bool, is Date, is Data, is URL, is UUID, is Decimal,
             is any BinaryInteger,
             is any BinaryFloatingPoint, is any NativeField, is any ReferenceField:
             return
-        default: try value.encode(to: ModelSearch(path: path, userInfo: userInfo))
+        default: try value.encode(to: ModelSearch(subject, path: path, userInfo: userInfo))
         }
     }
 
@@ -66,7 +103,7 @@ private final class ModelSearch: Encoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { ValueSearch(search: self) }
 
     fileprivate func inner(_ key: any CodingKey) -> ModelSearch {
-        ModelSearch(path: codingPath + [key], userInfo: userInfo)
+        ModelSearch(subject, path: codingPath + [key], userInfo: userInfo)
     }
 
     fileprivate func next() -> ModelSearch {

@@ -9,6 +9,7 @@ extension RecordEncoding {
     func storeJSON<Value: Encodable>(of value: Value, _ field: RecordField) throws {
         try checkModels(in: value, field)
         let data = try orderedBytes(of: value, field) ?? bytes(of: value, field)
+        try checkFiles(in: value, data, field)
         if baseline == .values, let type = Value.self as? any (Equatable & Decodable).Type,
             means(data, the: type, in: field)
         {
@@ -20,7 +21,9 @@ extension RecordEncoding {
     /// Stores a gathered container as JSON bytes.
     func storeJSON(_ tree: FieldTree, _ field: RecordField) throws {
         try checkModels(in: tree, field)
-        try storeBytes(try bytes(of: tree, field), field)
+        let data = try bytes(of: tree, field)
+        try checkFiles(in: tree, data, field)
+        try storeBytes(data, field)
     }
 
     /// Stores the JSON bytes of a value.

@@ -95,6 +95,7 @@ extension RecordEncoding {
     /// Stores bytes, or the JSON of a value, beside the record when they are larger than a size.
     func storeAsset(of value: some Encodable, above size: Int, _ field: RecordField) throws {
         let data = try (value as? Data) ?? bytes(of: value, field)
+        if !(value is Data) { try checkFiles(in: value, data, field) }
         let isFile = data.count > size
         let inline = RecordField(name: field.name, key: field.key, options: nil)
         let file = RecordField(

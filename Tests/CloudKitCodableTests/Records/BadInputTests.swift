@@ -57,6 +57,127 @@ struct BadInputTests {
         #expect(error(Generic(value: 1))?.code == .invalidName)
     }
 
+    private struct Attachment: Codable {
+        var file = URL(filePath: "/tmp/letter.pdf")
+    }
+
+    private enum Proof: Codable {
+        case file(URL)
+    }
+
+    private struct Files<Value: Codable>: Codable, CloudKitRecordRepresentable {
+        var cloudKitRecordType: String { "Files" }
+        var cloudKitIdentifier: String { "f" }
+        var cloudKitSystemFields: Data? { nil }
+        var value: Value
+    }
+
+    /// Writes a file into a container of its own.
+    private struct Nested: Codable {
+        var file = URL(filePath: "/tmp/letter.pdf")
+
+        enum CodingKeys: CodingKey { case inner, file }
+
+        init() {}
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            let inner = try container.nestedContainer(keyedBy: CodingKeys.self, forKey: .inner)
+            file = try inner.decode(URL.self, forKey: .file)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            var inner = container.nestedContainer(keyedBy: CodingKeys.self, forKey: .inner)
+            try inner.encode(file, forKey: .file)
+        }
+    }
+
+    @Test("The place of a file within JSON is an error that names record, field and remedy")
+    func places() throws {
+        func refusal(_ value: some Encodable) -> String {
+            let error = #expect(throws: (any Error).self) {
+                try CloudKitRecordEncoder().encode(value)
+            }
+            return "\(String(describing: error))"
+        }
+        let file = URL(filePath: "/tmp/letter.pdf")
+        for text in [
+            refusal(Files(value: ["a": file])), refusal(Files(value: Attachment())),
+            refusal(Files(value: [Attachment()])), refusal(Files(value: Proof.file(file))),
+            refusal(Files(value: Nested())),
+        ] {
+            #expect(
+                text.contains("letter.pdf") && text.contains("a property of its own"),
+                "\(text)"
+            )
+            #expect(text.contains("field value"), "\(text)")
+        }
+        // An address elsewhere, and text that looks like a place, are what they are.
+        _ = try CloudKitRecordEncoder().encode(Files(value: ["a": "file:///tmp/x"]))
+        let address = try #require(URL(string: "https://example.com/a"))
+        let record = try CloudKitRecordEncoder().encode(Files(value: ["a": address]))
+        let read = try CloudKitRecordDecoder().decode(Files<[String: URL]>.self, from: record)
+        #expect(read.value == ["a": address])
+    }
+
+    @Test("Addresses, data and decimals in a container of its own come back")
+    func nested() throws {
+        struct Values: Codable, Equatable {
+            var address = URL(string: "https://example.com/a")
+            var data = Data([1, 2, 3])
+            var decimal = Decimal(string: "12345678901234567890.5") ?? 0
+
+            enum CodingKeys: CodingKey { case inner, address, data, decimal }
+
+            init() {}
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                let inner = try container.nestedContainer(keyedBy: CodingKeys.self, forKey: .inner)
+                address = try inner.decode(URL.self, forKey: .address)
+                data = try inner.decode(Data.self, forKey: .data)
+                decimal = try inner.decode(Decimal.self, forKey: .decimal)
+            }
+
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                var inner = container.nestedContainer(keyedBy: CodingKeys.self, forKey: .inner)
+                try inner.encode(address, forKey: .address)
+                try inner.encode(data, forKey: .data)
+                try inner.encode(decimal, forKey: .decimal)
+            }
+        }
+        let record = try CloudKitRecordEncoder().encode(Values())
+        #expect(try CloudKitRecordDecoder().decode(Values.self, from: record) == Values())
+    }
+
+    @Test("A model in a container of its own is refused in a graph, as in a structure")
+    func modelWithin() throws {
+        struct Leaf: CloudKitModel {
+            var recordName: String { "leaf" }
+            var text = "x"
+        }
+        struct Tree: CloudKitModel {
+            var recordName: String { "tree" }
+
+            enum CodingKeys: CodingKey { case inner, leaf }
+
+            init() {}
+            init(from decoder: any Decoder) throws {}
+
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                var inner = container.nestedContainer(keyedBy: CodingKeys.self, forKey: .inner)
+                try inner.encode(Leaf(), forKey: .leaf)
+            }
+        }
+        let error = #expect(throws: CloudKitGraphError.self) {
+            try CloudKitGraphEncoder(zoneID: .default).encode(Tree())
+        }
+        #expect("\(String(describing: error))".contains("Leaf is a model"))
+    }
+
     @Test("Files within JSON, encrypted files and numbers that do not fit are errors")
     func values() {
         struct Inner: Codable {
