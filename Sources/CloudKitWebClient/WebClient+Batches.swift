@@ -47,11 +47,47 @@ extension WebClient {
                     message: "\(response.records.count) answers to \(batch.count) operations"
                 )
             }
-            receive(response.records)
+            let names = batch.map(\.record.recordName)
+            let answers = try Self.answers(response.records, inOrderOf: names)
+            receive(answers)
             rest = rest.dropFirst(batch.count)
-            if atomic == true, response.records.contains(where: \.isFailure) { break }
+            if atomic == true, answers.contains(where: \.isFailure) { break }
         }
         if !rest.isEmpty { receive(rest.map(Self.abandoned)) }
+    }
+
+    /// Puts answers into the order of what was asked, by the names in them.
+    ///
+    /// Answers were observed to come in that order. One that is about another record must never be
+    /// taken for the answer to this one.
+    ///
+    /// - Parameter names: The records' names; nil where the service makes it.
+    private static func answers(
+        _ answers: [ItemResult<WireRecord>],
+        inOrderOf names: [String?]
+    ) throws(WebClientError) -> [ItemResult<WireRecord>] {
+        func fits(_ answer: ItemResult<WireRecord>, _ name: String?) -> Bool {
+            guard let name, let found = answer.recordName else { return true }
+            return found == name
+        }
+        if zip(answers, names).allSatisfy(fits) { return answers }
+        var rest: [String?: ArraySlice<ItemResult<WireRecord>>] = Dictionary(
+            grouping: answers,
+            by: \.recordName
+        ).mapValues { $0[...] }
+        var ordered: [ItemResult<WireRecord>] = []
+        for name in names {
+            guard let name, let answer = rest[name]?.popFirst() else {
+                let found = answers.compactMap(\.recordName).filter { !names.contains($0) }
+                throw .unexpectedAnswer(
+                    status: 200,
+                    message: "No answer is about the record '\(name ?? "without a name")', and "
+                        + "\(found.count) are about records that were not named"
+                )
+            }
+            ordered.append(answer)
+        }
+        return ordered
     }
 
     private static func abandoned(_ operation: RecordOperation) -> ItemResult<WireRecord> {
@@ -115,7 +151,7 @@ extension WebClient {
                     message: "\(response.records.count) answers to \(page.count) names"
                 )
             }
-            results += response.records
+            results += try Self.answers(response.records, inOrderOf: Array(page))
         }
         return results
     }
@@ -150,5 +186,15 @@ extension WebClient {
 extension Result {
     var isFailure: Bool {
         if case .failure = self { true } else { false }
+    }
+}
+
+extension Result<WireRecord, ItemError> {
+    /// The name of the record that an answer is about, where it says one.
+    fileprivate var recordName: String? {
+        switch self {
+        case .success(let record): record.recordName
+        case .failure(let error): error.recordName
+        }
     }
 }

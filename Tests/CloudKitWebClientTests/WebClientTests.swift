@@ -167,6 +167,43 @@ struct WebClientTests {
         #expect(error?.description == "ZONE_NOT_FOUND (404): no zone Z")
     }
 
+    @Test("Answers are matched by the names in them, whatever their order")
+    func order() async throws {
+        func answering(_ names: String...) -> WebClient {
+            let records = names.map { #"{"recordName":"\#($0)","recordType":"T"}"# }
+            let body = #"{"records":[\#(records.joined(separator: ","))]}"#
+            let transport = ScriptedTransport { _, _ in .ok(body) }
+            return Self.client(transport)
+        }
+        func found(_ client: WebClient, _ names: String...) async throws -> [String?] {
+            try await client.lookup(names, zoneID: .defaultZone, in: .private)
+                .map { try $0.get().recordName }
+        }
+        #expect(try await found(answering("c", "b", "a"), "a", "b", "c") == ["a", "b", "c"])
+        #expect(try await found(answering("a", "a"), "a", "a") == ["a", "a"])
+        for client in [answering("a", "x"), answering("b", "b")] {
+            let error = await #expect(throws: WebClientError.self) {
+                try await found(client, "a", "b")
+            }
+            guard case .unexpectedAnswer(200, let message, nil) = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(message.contains("No answer is about the record"))
+        }
+        let operations = ["a", "b"].map {
+            RecordOperation(.forceDelete, WireRecord(recordName: $0))
+        }
+        var names: [String?] = []
+        try await answering("b", "a").modify(
+            operations,
+            zoneID: .defaultZone,
+            atomic: nil,
+            in: .private
+        ) { names += $0.map { try? $0.get().recordName } }
+        #expect(names == ["a", "b"])
+    }
+
     @Test("An answer of something else than the service is recognised by its start")
     func foreignAnswer() async {
         for status in [200, 502] {
