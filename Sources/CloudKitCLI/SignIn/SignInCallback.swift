@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import Logging
+import ServiceLifecycle
 
 /// An address of this machine, to which a browser brings the token of who has signed in.
 ///
@@ -27,11 +28,30 @@ struct SignInCallback {
         within seconds: Int,
         _ tell: @escaping @Sendable (String) throws -> Void
     ) async throws -> String? {
-        try await withThrowingTaskGroup(of: String?.self) { group in
-            group.addTask {
-                try await application.runService(gracefulShutdownSignals: [])
-                return nil
+        let service = service
+        async let end: Void = {
+            defer {
+                ports.continuation.finish()
+                tokens.continuation.finish()
             }
+            try await service.run()
+        }()
+        let token = try await firstToken(within: seconds, tell)
+        // Not by cancelling: the browser waits for its answer.
+        await service.triggerGracefulShutdown()
+        guard let token else {
+            try await end
+            return nil
+        }
+        try? await end
+        return token
+    }
+
+    private func firstToken(
+        within seconds: Int,
+        _ tell: @escaping @Sendable (String) throws -> Void
+    ) async throws -> String? {
+        try await withThrowingTaskGroup(of: String?.self) { group in
             group.addTask { [tokens, ports, path] in
                 for await port in ports.stream {
                     try tell("http://127.0.0.1:\(port)\(path)")
@@ -48,9 +68,20 @@ struct SignInCallback {
         }
     }
 
-    private var application: some ApplicationProtocol {
+    private var service: ServiceGroup {
+        var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
+        // Whoever does not read the answer is not waited for.
+        configuration.maximumGracefulShutdownDuration = .seconds(2)
+        return ServiceGroup(configuration: configuration)
+    }
+
+    private var logger: Logger {
         var logger = Logger(label: "cloudkit")
         logger.logLevel = .error
+        return logger
+    }
+
+    private var application: some ApplicationProtocol {
         let (path, tokens) = (path, tokens.continuation)
         return Application(
             responder: CallbackResponder<BasicRequestContext> { request, _ in
