@@ -59,9 +59,7 @@ extension WebClient {
     /// Puts answers into the order of what was asked, by the names in them.
     ///
     /// Answers were observed to come in that order. One that is about another record must never be
-    /// taken for the answer to this one.
-    ///
-    /// - Parameter names: The records' names; nil where the service makes it.
+    /// taken for the answer to this one. A name is nil where the service makes it.
     private static func answers(
         _ answers: [ItemResult<WireRecord>],
         inOrderOf names: [String?]
