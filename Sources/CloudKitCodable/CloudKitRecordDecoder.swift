@@ -41,7 +41,7 @@ final public class CloudKitRecordDecoder: Sendable {
             case .model, .other: return try decoding.decode(type)
             default: return try decoding.value(type, decoding.field(RecordEncoding.valueKey))
             }
-        } catch let error as DecodingError where !error.problem.contains("record ") {
+        } catch let error as DecodingError where !error.message.contains("record ") {
             throw error.placed(below: [], CodingProblem.place(record))
         }
     }

@@ -118,7 +118,7 @@ struct FieldDecoding: Decoder {
 
     /// An error names the record, the field and the whole path.
     private func placed(_ error: DecodingError) -> DecodingError {
-        if error.problem.hasPrefix("record ") { return error }
+        if error.message.hasPrefix("record ") { return error }
         let prefix = codingPath
         let path = error.path
         let isWhole =
@@ -163,16 +163,6 @@ extension DecodingError {
             .keyNotFound(_, let context), .dataCorrupted(let context):
             context.codingPath
         @unknown default: []
-        }
-    }
-
-    /// What went wrong.
-    var problem: String {
-        switch self {
-        case .typeMismatch(_, let context), .valueNotFound(_, let context),
-            .keyNotFound(_, let context), .dataCorrupted(let context):
-            context.debugDescription
-        @unknown default: ""
         }
     }
 }
