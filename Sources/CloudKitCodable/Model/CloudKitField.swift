@@ -96,7 +96,7 @@ public struct CloudKitField: Sendable, Equatable {
     ///   - field: The field of the models' records that refers to this record.
     ///   - action: `.deleteSelf` deletes the models when this record is deleted; CloudKit lets at
     ///     most 750 records go so. With `.none` they stay, and
-    ///     ``CloudKitRecordDestination/delete(_:)`` deletes a graph with everything in it.
+    ///     ``CloudKitRecordDestination/delete(_:progress:)`` deletes a graph with everything in it.
     ///   - isHierarchy: Whether this record becomes the `parent` of the models' records, so that
     ///     sharing it shares them.
     /// - Returns: What is special about the property.
