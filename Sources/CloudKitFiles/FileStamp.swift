@@ -8,6 +8,12 @@ package struct FileStamp: Equatable, Sendable {
     private let size: UInt64?
     private let modified: Date?
 
+    /// Whether it is a file with bytes of its own: no folder, pipe, socket or device.
+    package let isFile: Bool
+
+    /// Whether it is a folder.
+    package let isFolder: Bool
+
     /// Looks at a file; nil when it is not there.
     package init?(of file: URL) {
         let path = file.resolvingSymlinksInPath().path
@@ -17,5 +23,8 @@ package struct FileStamp: Equatable, Sendable {
         number = (facts[.systemFileNumber] as? NSNumber)?.uint64Value
         size = (facts[.size] as? NSNumber)?.uint64Value
         modified = facts[.modificationDate] as? Date
+        let type = facts[.type] as? FileAttributeType
+        isFile = type == .typeRegular
+        isFolder = type == .typeDirectory
     }
 }

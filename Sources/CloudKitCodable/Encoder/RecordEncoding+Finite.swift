@@ -1,4 +1,5 @@
 import CloudKit
+import CloudKitFiles
 import Foundation
 
 // What is no number has no form that CloudKit could send, and a date that is none cannot even be
@@ -64,15 +65,16 @@ extension RecordEncoding {
         }
     }
 
-    /// A file that is missing may come before the upload; a folder never becomes a file.
+    /// A file that is missing may come before the upload; a folder or a pipe never becomes a file.
     private static func problem(_ asset: CKAsset) -> String? {
         guard let file = asset.place else { return nil }
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder),
-            isFolder.boolValue
-        else { return nil }
-        return
-            "\(file.path) is a folder, and an asset is one file: give it an archive of the folder"
+        guard let stamp = FileStamp(of: file), !stamp.isFile else { return nil }
+        return stamp.isFolder
+            ? "\(file.path) is a folder, and an asset is one file: give it an archive of the folder"
+            : """
+            \(file.path) is a pipe, a socket or a device, and an asset is a file: write what comes \
+            from it into one
+            """
     }
 
     private static func problem(_ location: CLLocation) -> String? {

@@ -57,12 +57,15 @@ extension RecordEncoding {
             try checkNumbers(data, field)
             return data
         } catch EncodingError.invalidValue(let value, let context) {
+            let isNoNumber =
+                (value as? Double)?.isFinite == false || (value as? Float)?.isFinite == false
+            let remedy = isNoNumber ? " Make the property optional, or a string." : ""
             throw EncodingError.invalidValue(
                 value,
                 .init(
                     codingPath: codingPath + [field.key] + context.codingPath,
                     debugDescription:
-                        "\(CodingProblem.place(record)): \(context.debugDescription)",
+                        "\(CodingProblem.place(record)): \(context.debugDescription)\(remedy)",
                     underlyingError: context.underlyingError
                 )
             )

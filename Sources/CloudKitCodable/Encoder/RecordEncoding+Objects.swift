@@ -16,26 +16,12 @@ extension RecordEncoding {
         }
         if let problem = Self.problem(object) { throw error(object, field.key, problem) }
         let store = store(field)
-        if baseline == .values, let old = store.object(forKey: field.name), isEqual(old, object) {
+        if baseline == .values, let old = store.object(forKey: field.name),
+            CKRecord.isSame(old, object)
+        {
             return
         }
         store.setObject(object, forKey: field.name)
-    }
-
-    /// Whether a field would hold the same with either object; files are compared by their bytes.
-    func isEqual(_ old: any CKRecordValue, _ new: any CKRecordValue) -> Bool {
-        if let old = old as? CKAsset, let new = new as? CKAsset {
-            return new.hasSameFile(asTaken: old)
-        }
-        let olds = (old as? [Any])?.compactMap { $0 as? CKAsset } ?? []
-        if !olds.isEmpty, let news = (new as? [Any])?.compactMap({ $0 as? CKAsset }) {
-            return olds.count == news.count
-                && zip(olds, news).allSatisfy { $1.hasSameFile(asTaken: $0) }
-        }
-        if let old = old as? [Any], let new = new as? [Any] {
-            return NSArray(array: old).isEqual(NSArray(array: new))
-        }
-        return (old as? NSObject)?.isEqual(new) ?? false
     }
 
     /// Stores an address as text, a file as an asset.

@@ -100,9 +100,22 @@ extension CKRecordKeyValueSetting {
         _ name: String,
         unlessEqual: Bool
     ) {
-        if unlessEqual, let old = self.value(name, as: Value.self), old == value { return }
+        if unlessEqual, let old = self.value(name, as: Value.self), isSame(old, value) { return }
         let target = self
         target[name] = value
+    }
+
+    /// Whether two values are one: text that is equal can have other bytes, and zero has two signs.
+    private func isSame<Value: Equatable>(_ old: Value, _ new: Value) -> Bool {
+        guard old == new else { return false }
+        if let old = old as? String, let new = new as? String {
+            return old.utf8.elementsEqual(new.utf8)
+        }
+        if let old = old as? [String], let new = new as? [String] {
+            return old.elementsEqual(new) { $0.utf8.elementsEqual($1.utf8) }
+        }
+        if let old = old as? Double, let new = new as? Double { return old.sign == new.sign }
+        return true
     }
 
     /// Clears a field, unless it has no value.

@@ -46,7 +46,9 @@ extension CloudKitRecordDestination {
 
     /// Saves what was edited in a graph: only records whose values changed are sent.
     ///
-    /// When saving fails half way, the graph holds the records that were saved before.
+    /// When saving fails half way, the graph holds the records that were saved before. A save whose
+    /// answer was lost can be repeated: records that the server has exactly as they are sent count
+    /// as saved, unless they hold files.
     ///
     /// - Parameters:
     ///   - graph: The graph; afterwards it holds the records as the server has them now.

@@ -50,26 +50,11 @@ extension GraphEncoding {
                 record.clear(field + Self.positionSuffix, unlessAbsent: true)
             }
             record.set(CKRecord.Reference(recordID: child.owner, action: action), field)
-            if child.position != nil { setPosition(of: record, child.owner, field) }
+            if child.position != nil { lists.append(record, to: child.owner, via: field) }
             if isHierarchy { setParent(child.owner, of: record) }
         } else {
             setParent(child.owner, of: record)
         }
-    }
-
-    /// Gives a child a position behind the one before it; one that has such a position keeps it, so
-    /// that a change of a list sends few records.
-    private func setPosition(of record: CKRecord, _ owner: CKRecord.ID, _ field: String) {
-        let name = field + Self.positionSuffix
-        let last = lists.lastPositions[field, default: [:]][owner] ?? -1
-        let position: Int
-        if let old = record.field(name, as: Int.self), old > last, old < Int.max / 2 {
-            position = old
-        } else {
-            position = last + 1
-        }
-        lists.lastPositions[field, default: [:]][owner] = position
-        record.set(position, name)
     }
 
     /// The error for a child that is in two lists, or twice in one.
@@ -98,12 +83,5 @@ extension GraphEncoding {
     private func setParent(_ owner: CKRecord.ID, of record: CKRecord) {
         record.setParent(owner)
         lists.parented.insert(record.recordID)
-    }
-}
-
-extension CKRecord {
-    /// Sets a field, unless it has this value.
-    fileprivate func set<Value: CKRecordValueProtocol & Equatable>(_ value: Value, _ name: String) {
-        if field(name, as: Value.self) != value { self[name] = value }
     }
 }

@@ -148,7 +148,7 @@ extension RecordEncoding {
         Set(fields.allKeys()).union(others.allKeys()).sorted().first { key in
             switch (fields.object(forKey: key), others.object(forKey: key)) {
             case (nil, nil): false
-            case (let value?, let other?): !isEqual(other, value)
+            case (let value?, let other?): !CKRecord.isSame(other, value)
             default: true
             }
         }

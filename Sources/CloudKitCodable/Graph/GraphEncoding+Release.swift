@@ -19,8 +19,8 @@ extension GraphEncoding {
 
         private var placed: [String: Set<CKRecord.ID>] = [:]
 
-        /// For each field the last position in the list of each owner.
-        var lastPositions: [String: [CKRecord.ID: Int]] = [:]
+        /// For each field the records in the list of each owner, in their order.
+        private(set) var orders: [String: [CKRecord.ID: [CKRecord]]] = [:]
 
         /// The records whose parent was set.
         var parented: Set<CKRecord.ID> = []
@@ -32,6 +32,11 @@ extension GraphEncoding {
         /// Notes that a record is in a list now.
         mutating func place(_ recordID: CKRecord.ID, in owner: CKRecord.ID, via field: String) {
             placed[field, default: []].insert(recordID)
+        }
+
+        /// Adds a record to a list that keeps its order.
+        mutating func append(_ record: CKRecord, to owner: CKRecord.ID, via field: String) {
+            orders[field, default: [:]][owner, default: []].append(record)
         }
 
         /// Whether a record is in a list now, of whatever owner.

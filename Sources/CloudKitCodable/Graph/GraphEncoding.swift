@@ -101,6 +101,7 @@ final class GraphEncoding {
             try encode(children[next])
             next += 1
         }
+        setPositions()
         try compareRepetitions()
         releaseFormerChildren()
         return rootID
@@ -242,7 +243,4 @@ final class GraphEncoding {
         guard let copy = old.copy() as? CKRecord else { return (old, .values) }
         return (copy, .values)
     }
-
-    /// What the name of a child's position has behind that of the reference to its owner.
-    static let positionSuffix = "_position"
 }

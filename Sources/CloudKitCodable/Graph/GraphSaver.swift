@@ -62,9 +62,36 @@ struct GraphSaver {
         for (recordID, result) in results.deleteResults {
             if case .failure(let error) = result { errors[recordID] = error }
         }
-        if !errors.isEmpty { throw Self.error(of: errors, records) }
+        if !errors.isEmpty {
+            let stored = Self.alreadyStored(records, errors)
+            guard !stored.isEmpty else { throw Self.error(of: errors, records) }
+            progress?.completedUnitCount += Int64(stored.count)
+            let storedIDs = Set(stored.map(\.recordID))
+            let others = records.filter { !storedIDs.contains($0.recordID) }
+            if others.isEmpty, recordIDs.isEmpty { return stored }
+            return try await stored + modify(saving: others, deleting: recordIDs)
+        }
         progress?.completedUnitCount += Int64(records.count + recordIDs.count)
         return try records.map { try results.saveResults[$0.recordID]?.get() ?? $0 }
+    }
+
+    /// The server's records of a request that failed for nothing but records that the server has as
+    /// they were sent: they were saved before, and the answer was lost.
+    private static func alreadyStored(
+        _ records: [CKRecord],
+        _ errors: [CKRecord.ID: any Error]
+    ) -> [CKRecord] {
+        let sent = Dictionary(records.map { ($0.recordID, $0) }) { _, later in later }
+        var stored: [CKRecord] = []
+        for (recordID, error) in errors {
+            guard let error = error as? CKError else { return [] }
+            if error.code == .batchRequestFailed { continue }
+            guard error.code == .serverRecordChanged, let newer = error.serverRecord,
+                let record = sent[recordID], record.hasSameContents(as: newer)
+            else { return [] }
+            stored.append(newer)
+        }
+        return stored
     }
 
     /// The error of a request of which nothing was saved: the culprits without their companions,

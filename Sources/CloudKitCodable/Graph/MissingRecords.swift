@@ -4,5 +4,7 @@ public enum MissingRecords: Sendable {
     case fail
 
     /// An optional property is nil, and an entry of a list is left out; elsewhere an error.
+    ///
+    /// A value that was decoded so and is saved again refers no more to what was left out.
     case omit
 }

@@ -79,6 +79,43 @@ struct GraphDatabaseTests {
         }
     }
 
+    @Test(
+        "A save whose answer was lost can be repeated, and a foreign change is a conflict all the same",
+        arguments: CloudFixture.allCases
+    )
+    func lostAnswer(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let user = try await cloud.addUser()
+            let phone = try await database(cloud, user)
+            var graph = try await phone.save(Atlas.sample(), in: zoneID)
+            func loseOne() {
+                let rule = FaultRule(.lostResponse, operation: "records/modify", call: 1)
+                cloud.setFaults(FaultPlan(rules: [rule]))
+            }
+            // One record that is new, and two that are known.
+            graph.root.countries[0].name = "Here"
+            graph.root.countries[1].timeZones.append(
+                TimeZoneEntry(name: "new", coordinate: CLLocation(latitude: 1, longitude: 2))
+            )
+            loseOne()
+            await #expect(throws: CKError.self) { try await phone.save(&graph) }
+            let laptop = try await cloud.database(of: user)
+            #expect(try await laptop.graph(Atlas.self, for: graph.rootID).root == graph.root)
+            try await phone.save(&graph)
+            graph.root.countries[0].name = "There"
+            try await phone.save(&graph)
+
+            graph.root.countries[0].name = "Mine"
+            loseOne()
+            await #expect(throws: CKError.self) { try await phone.save(&graph) }
+            var theirs = try await laptop.graph(Atlas.self, for: graph.rootID)
+            theirs.root.countries[0].timeZones = []
+            try await laptop.save(&theirs)
+            let error = await #expect(throws: CKError.self) { try await phone.save(&graph) }
+            #expect(error?.code == .serverRecordChanged)
+        }
+    }
+
     @Test("Models that a value reaches no more are deleted when asked for")
     func orphans() async throws {
         try await CloudFixture.inProcess.run { cloud in

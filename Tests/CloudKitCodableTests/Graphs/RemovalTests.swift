@@ -175,23 +175,24 @@ struct RemovalTests {
         }
     }
 
-    @Test("A child that leaves sends its own record, and one at the end no other's")
-    func fewRecords() throws {
-        let encoder = CloudKitGraphEncoder(zoneID: zoneID)
+    @Test("Of a list that changes, only the children that came, went or moved are sent")
+    func fewRecords() async throws {
+        let cloud = try await TestCloud()
+        let database = try await cloud.device(of: try await cloud.addUser("Ada"))
+            .privateCloudDatabase
+        try await database.save(CKRecordZone(zoneID: zoneID))
         var album = Album(id: "album", title: "", photos: (0..<9).map { Photo(id: "photo\($0)") })
-        let known = try encoder.encode(album).records.map { record in
-            // As if it were saved: nothing of it is changed.
-            let saved = CKRecord(recordType: record.recordType, recordID: record.recordID)
-            for key in record.allKeys() { saved[key] = record[key] }
-            saved.parent = record.parent
-            return saved
-        }
+        let known = try await database.save(album, in: zoneID).records
         album.photos.removeFirst()
-        album.photos.append(Photo(id: "new"))
-        let positions = try encoder.encode(album, onto: known).records.dropFirst().map {
-            $0["album_position"] as Int?
-        }
-        #expect(positions == [1, 2, 3, 4, 5, 6, 7, 8, 9])
+        album.photos.insert(Photo(id: "first"), at: 0)
+        album.photos.insert(Photo(id: "middle"), at: 4)
+        album.photos.append(Photo(id: "last"))
+        album.photos.append(album.photos.remove(at: 2))
+        let graph = try CloudKitGraphEncoder(zoneID: zoneID).encode(album, onto: known)
+        let positions = graph.records.dropFirst().map { $0["album_position"] as Int? ?? .min }
+        #expect(positions == positions.sorted())
+        let sent = graph.changed.map(\.recordID.recordName).sorted()
+        #expect(sent == ["first", "last", "middle", "photo0", "photo2"])
     }
 
     @Test("A child twice in one list is an error that names it, not one child")

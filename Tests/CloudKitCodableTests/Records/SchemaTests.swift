@@ -195,7 +195,7 @@ struct SchemaTests {
             try CloudKitSchema(
                 describing: [
                     Place(page: URL(string: "https://example.com")!),
-                    Place(page: URL(filePath: "/dev/null")),
+                    Place(page: URL(filePath: "/nowhere/page")),
                 ]
             )
         }

@@ -31,6 +31,26 @@ struct UntouchedTests {
         return try await cloud.device(of: try await cloud.addUser("Ada")).privateCloudDatabase
     }
 
+    @Test("A text in its other form, and zero with its other sign, are changes")
+    func otherBytes() async throws {
+        struct Note: CloudKitModel {
+            var text: String
+            var texts: [String]
+            var number: Double
+            var recordName: String { "note" }
+        }
+        let encoder = CloudKitRecordEncoder()
+        encoder.forms = .native
+        let composed = Note(text: "caf\u{e9}", texts: ["caf\u{e9}"], number: 0)
+        let record = try encoder.encode(composed)
+        let saved = try await database().save(record)
+        try encoder.encode(composed, onto: saved)
+        #expect(changes(of: saved) == [])
+        let other = Note(text: "cafe\u{301}", texts: ["cafe\u{301}"], number: -0.0)
+        try encoder.encode(other, onto: saved)
+        #expect(changes(of: saved).sorted() == ["number", "text", "texts"])
+    }
+
     private func changes(of record: CKRecord) -> [String] {
         record.changedKeys() + record.encryptedValues.changedKeys()
     }

@@ -1,5 +1,6 @@
 import CloudKit
 import CloudKitCodable
+import CloudKitTesting
 import Foundation
 import Testing
 
@@ -129,6 +130,32 @@ struct NumberTests {
             try CloudKitRecordEncoder().encode(Native(file: CKAsset(fileURL: folder)))
         }
         #expect("\(String(describing: error))".contains("is a folder, and an asset is one file"))
+    }
+
+    @Test("A pipe or a device given as a file is an error, and nothing is read from it")
+    func pipes() async throws {
+        let pipe = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        defer { try? FileManager.default.removeItem(at: pipe) }
+        let cloud = try await TestCloud()
+        let database = try await cloud.device(of: try await cloud.addUser("Ada"))
+            .privateCloudDatabase
+        for file in [pipe, URL(filePath: "/dev/null")] {
+            check(file)
+            let record = CKRecord(recordType: "Any", recordID: CKRecord.ID(recordName: "any"))
+            record["file"] = CKAsset(fileURL: file)
+            let error = await #expect(throws: CKError.self) { try await database.save(record) }
+            #expect(error?.code == .assetFileNotFound)
+            #expect(error?.localizedDescription.contains("not a file") == true)
+        }
+    }
+
+    @Test("Within JSON the error says what to do, too")
+    func withinJSON() {
+        let error = #expect(throws: EncodingError.self) {
+            try CloudKitRecordEncoder().encode(Holder(value: ["a": Double.nan]))
+        }
+        #expect("\(String(describing: error))".contains("Make the property optional"))
     }
 
     #if Macros

@@ -1,3 +1,4 @@
+import CloudKitFiles
 import CloudKitWebClient
 import CloudKitWire
 import Foundation
@@ -16,28 +17,13 @@ struct AssetUploads: Sendable {
         }
     }
 
-    /// What changes with a file's bytes.
-    private struct Stamp: Equatable {
-        let size: UInt64?
-        let modified: Date?
-
-        /// Looks at a file; nil when it is not there.
-        init?(_ url: URL) {
-            guard let facts = try? FileManager.default.attributesOfItem(atPath: url.path) else {
-                return nil
-            }
-            size = (facts[.size] as? NSNumber)?.uint64Value
-            modified = facts[.modificationDate] as? Date
-        }
-    }
-
     /// A file that goes up.
     private struct File {
         let record: CKRecord
         let key: CKRecord.FieldKey
         let asset: CKAsset
         let url: URL
-        let stamp: Stamp
+        let stamp: FileStamp
     }
 
     private var receipts: [Slot: WireAsset] = [:]
@@ -58,7 +44,8 @@ struct AssetUploads: Sendable {
         var files: [File] = []
         for record in records {
             for (key, asset) in record.changedAssets {
-                guard let url = asset.fileURL, let stamp = Stamp(url) else {
+                // To read from a pipe could take for ever.
+                guard let url = asset.fileURL, let stamp = FileStamp(of: url), stamp.isFile else {
                     failures[record.recordID] = Self.missing(asset, key, record)
                     continue
                 }
@@ -90,7 +77,7 @@ struct AssetUploads: Sendable {
                     () throws(WebClientError) in
                     try await context.client.upload(file.url, to: token) { progress(record, $0) }
                 }
-                if let stamp = Stamp(file.url), stamp != file.stamp {
+                if let stamp = FileStamp(of: file.url), stamp != file.stamp {
                     failures[record.recordID] = Self.modified(file)
                 }
             } catch {
@@ -125,10 +112,13 @@ struct AssetUploads: Sendable {
         _ key: CKRecord.FieldKey,
         _ record: CKRecord
     ) -> CKError {
-        CKError(
+        let isThere = asset.fileURL.flatMap { FileStamp(of: $0) } != nil
+        let problem =
+            isThere ? "is a folder, a pipe, a socket or a device, not a file" : "does not exist"
+        return CKError(
             .assetFileNotFound,
             message: "Record \(record.recordID.recordName) of type \(record.recordType), field "
-                + "\(key): the asset's file \(asset.fileURL?.path ?? "") does not exist"
+                + "\(key): the asset's file \(asset.fileURL?.path ?? "") \(problem)"
         )
     }
 }

@@ -1,0 +1,50 @@
+import CloudKit
+import Foundation
+
+extension CKRecord {
+    /// Whether a field would hold the same with either value; files are compared by their bytes,
+    /// and text too: text that is equal can have other bytes.
+    static func isSame(_ old: Any, _ new: Any) -> Bool {
+        if let old = old as? CKAsset, let new = new as? CKAsset {
+            return new.hasSameFile(asTaken: old)
+        }
+        if let old = old as? String, let new = new as? String {
+            return old.utf8.elementsEqual(new.utf8)
+        }
+        if let old = old as? [Any], let new = new as? [Any] {
+            return old.elementsEqual(new) { isSame($0, $1) }
+        }
+        return NSArray(object: old).isEqual(NSArray(object: new))
+    }
+
+    /// Whether another record has the same type, parent and fields, whatever its version.
+    func hasSameContents(as other: CKRecord) -> Bool {
+        recordType == other.recordType && parent?.recordID == other.parent?.recordID
+            && Self.haveSameFields(self, other)
+            && Self.haveSameFields(encryptedValues, other.encryptedValues)
+    }
+
+    /// A value as the server keeps it: dates in whole milliseconds.
+    private static func stored(_ value: Any) -> Any {
+        func stored(_ date: Date) -> NSNumber {
+            NSNumber(value: (date.timeIntervalSinceReferenceDate * 1000).rounded())
+        }
+        if let date = value as? Date { return stored(date) }
+        if let dates = value as? [Date] { return dates.map(stored) }
+        return value
+    }
+
+    private static func haveSameFields(
+        _ fields: some CKRecordKeyValueSetting,
+        _ others: some CKRecordKeyValueSetting
+    ) -> Bool {
+        let keys = Set(fields.allKeys()).union(others.allKeys())
+        return keys.allSatisfy { key in
+            switch (fields.object(forKey: key), others.object(forKey: key)) {
+            case (nil, nil): true
+            case (let value?, let other?): isSame(stored(value), stored(other))
+            default: false
+            }
+        }
+    }
+}

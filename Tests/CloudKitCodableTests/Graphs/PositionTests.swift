@@ -1,0 +1,73 @@
+import CloudKit
+import CloudKitCodable
+import Support
+import Testing
+
+@Suite("Positions of children")
+struct PositionTests {
+    /// The most elements of a list that come one behind the other, tried in the plain way.
+    private func longest(_ former: [ListPositions.Former]) -> Int {
+        var lengths: [Int] = []
+        for (index, element) in former.enumerated() {
+            guard let position = element.position else {
+                lengths.append(0)
+                continue
+            }
+            let before = (0..<index).filter { other in
+                guard let place = former[other].position else { return false }
+                return (place, former[other].name) < (position, element.name)
+            }
+            lengths.append(1 + (before.map { lengths[$0] }.max() ?? 0))
+        }
+        return lengths.max() ?? 0
+    }
+
+    @Test("They increase, and as many as can be stay as they were", arguments: [1, 2, 3])
+    func random(seed: UInt64) {
+        var chance = SeededChance(seed: seed)
+        for _ in 0..<2000 {
+            let scale = [1, 10, 1 << 20, 1 << 61].randomElement(using: &chance) ?? 1
+            let former = (0..<Int.random(in: 0...12, using: &chance)).map { index in
+                ListPositions.Former(
+                    Int.random(in: 0...3, using: &chance) == 0
+                        ? nil
+                        : Int.random(in: -8...8, using: &chance).multipliedReportingOverflow(
+                            by: scale
+                        ).partialValue,
+                    ["b", "a", "c"].randomElement(using: &chance).map { "\($0)\(index)" } ?? ""
+                )
+            }
+            let positions = ListPositions.positions(keeping: former)
+            #expect(positions.count == former.count)
+            let loaded = zip(positions, former).map { ($0, $1.name) }
+            for (one, next) in zip(loaded, loaded.dropFirst()) { #expect(one < next) }
+            let stayed = zip(positions, former).count { $0 == $1.position }
+            let all = (0..<former.count).map { $0 * ListPositions.distance }
+            // Where there is no room, all are new.
+            #expect(stayed == longest(former) || positions == all)
+        }
+    }
+
+    @Test("Twenty insertions in one place have room, and then the list begins anew")
+    func room() {
+        var former = (0..<3).map { ListPositions.Former($0 * ListPositions.distance, "\($0)") }
+        var sent: [Int] = []
+        for round in 0..<22 {
+            former.insert(ListPositions.Former(nil, "new\(round)"), at: 1)
+            let positions = ListPositions.positions(keeping: former)
+            sent.append(zip(positions, former).count { $0 != $1.position })
+            former = zip(positions, former).map { ListPositions.Former($0, $1.name) }
+        }
+        #expect(sent.prefix(20).allSatisfy { $0 == 1 })
+        #expect(sent.contains { $0 > 20 })
+    }
+
+    @Test("Positions that leave no room to count on are given anew")
+    func extremes() {
+        let former = [Int.min, .max, nil, .max].map { ListPositions.Former($0, "x") }
+        #expect(
+            ListPositions.positions(keeping: former)
+                == (0..<4).map { $0 * ListPositions.distance }
+        )
+    }
+}
