@@ -243,6 +243,34 @@ struct LibraryEditing {
         insert(book)
     }
 
+    // MARK: Moving
+
+    /// Moves a shelf or a book to another library, edited on the way; false when there is none.
+    ///
+    /// Its authors stay: they are of the books of one library.
+    mutating func move(to other: inout LibraryEditing) -> Bool {
+        if random.chance(40), var shelf = takeShelf() {
+            for index in shelf.books.indices { shelf.books[index].author = nil }
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0 where !shelf.books.isEmpty: shelf.books.removeFirst()
+            case 1 where !shelf.books.isEmpty: insert(shelf.books.removeFirst())
+            case 2: shelf.books.append(Book(id: name("book"), title: "Title \(made)"))
+            default: shelf.books.shuffle(using: &random)
+            }
+            other.insert(shelf)
+        } else if !other.shelfPlaces.isEmpty, var book = takeBook() {
+            fill(&book)
+            book.author = nil
+            if random.chance(50), !book.chapters.isEmpty { book.chapters.removeFirst() }
+            other.insert(book)
+        } else {
+            return false
+        }
+        forgetRemoved()
+        other.forgetRemoved()
+        return true
+    }
+
     // MARK: Posters
 
     private mutating func editPosters() {

@@ -37,6 +37,29 @@ struct RandomGraphTests {
             try await trial.run(edits: Self.editsOfSeed)
         }
     }
+
+    @Test(
+        "What is edited while it moves between two graphs is what another device loads",
+        arguments: seeds
+    )
+    func moves(seed: UInt64) async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let phone = try await cloud.database(of: user)
+            let zone = try await phone.save(CKRecordZone(zoneName: "Libraries"))
+            var trial = MovingTrial(
+                sides: (LibraryEditing(seed: seed), LibraryEditing(seed: seed + 1_000_000_000)),
+                phone: phone,
+                laptop: try await cloud.database(of: user),
+                zoneID: zone.zoneID
+            )
+            do {
+                try await trial.run(moves: Self.editsOfSeed / 5)
+            } catch {
+                Issue.record("seed \(seed), after \(trial.done) moves: \(error)")
+            }
+        }
+    }
 }
 
 /// One library, edited on one device and read on another.
