@@ -35,9 +35,8 @@ public struct Repetition: Hashable, Sendable {
         switch error {
         case .refused(let refusal, _):
             guard let seconds = refusal.retryAfter else { return nil }
-            // What the service asks for is honoured even where it is long: up to a day. No time at all
-            // would be a storm of requests.
-            return .seconds(seconds > 0 ? min(seconds, 86_400) : growing)
+            // No time at all would be a storm of requests.
+            return .seconds(seconds > 0 ? seconds : growing)
         case .transport(let failure) where failure.code == .unreachable: return .seconds(growing)
         case .transport(let failure)
         where [.broken, .timedOut].contains(failure.code) && mayRepeat:

@@ -41,7 +41,9 @@ extension WebClient {
         while true {
             let request = try request(to: path, body, query: query, under: signIn)
             do {
-                return try Self.read(Response.self, from: try await send(request, under: signIn))
+                let response = try await send(request, under: signIn)
+                let errors = Redaction.errors { Redaction(request, credentials, response) }
+                return try Self.read(Response.self, from: response, errors)
             } catch {
                 guard let delay = repetition.delay(after: attempt, error, mayRepeat) else {
                     throw Redaction(request, credentials).clean(error)
@@ -102,7 +104,7 @@ extension WebClient {
                 response.headers[WireExtensions.header.lowercased()] != nil
             )
             // On error answers too, as observed on the service.
-            if let token = response.headers["x-apple-cloudkit-web-auth-token"] {
+            if let token = response.headers[Redaction.tokenHeader] {
                 credentials.renew(token, under: signIn)
             }
             return response
@@ -122,12 +124,15 @@ extension WebClient {
         }
     }
 
+    /// Reads an answer; `errors` cleans what a server says in those that it holds.
     static func read<Response: Decodable>(
         _ type: Response.Type,
-        from response: TransportResponse
+        from response: TransportResponse,
+        _ errors: ErrorText
     ) throws(WebClientError) -> Response {
         guard (200..<300).contains(response.status) else {
-            if var error = try? WireJSON.decode(RequestError.self, from: response.body) {
+            let body = response.body
+            if var error = try? WireJSON.decode(RequestError.self, from: body, errors: errors) {
                 error.retryAfter = error.retryAfter ?? response.retryAfter()
                 throw .refused(error, status: response.status)
             }
@@ -138,7 +143,7 @@ extension WebClient {
             )
         }
         do {
-            return try WireJSON.decode(type, from: response.body)
+            return try WireJSON.decode(type, from: response.body, errors: errors)
         } catch {
             // Of JSON the place is enough, and says nothing of what users keep.
             let place = (error as? DecodingError).map(WireJSON.place) ?? "\(error)"
@@ -162,10 +167,6 @@ extension WebClient {
 }
 
 extension TransportResponse {
-    /// The most that a word in a header field makes a client wait, in seconds: what is on the way,
-    /// such as a proxy, knows nothing of the service's plans.
-    static let longestRetryAfter: Double = 3600
-
     /// Seconds after which to try again, as the answer's `Retry-After` says: a number or a date.
     func retryAfter(now: Date = Date()) -> Double? {
         guard let text = headers["retry-after"]?.trimmingCharacters(in: .whitespaces) else {
@@ -174,7 +175,7 @@ extension TransportResponse {
         let seconds = Double(text) ?? Self.date(text)?.timeIntervalSince(now)
         // A time that is over, as clocks that differ make it, says nothing.
         guard let seconds, seconds > 0 else { return nil }
-        return min(seconds, Self.longestRetryAfter)
+        return RetryAfter.seconds(seconds)
     }
 
     /// A date as HTTP writes it (RFC 9110, 5.6.7).

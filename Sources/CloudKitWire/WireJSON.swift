@@ -26,6 +26,18 @@ public enum WireJSON {
         _ type: Message.Type,
         from data: Data
     ) throws -> Message {
+        try decode(type, from: data, errors: nil)
+    }
+
+    /// Reads a message, and the errors in it as a client does.
+    ///
+    /// - Throws: `DecodingError`, whose path `place(of:)` puts into words.
+    package static func decode<Message: Decodable>(
+        _ type: Message.Type,
+        from data: Data,
+        errors: ErrorText?
+    ) throws -> Message {
+        // These readers know no errors, and leave messages with some to Foundation.
         if Message.self == ZoneChangesResponse.self,
             let message = ZoneChangesResponse(common: data) as? Message
         {
@@ -36,7 +48,9 @@ public enum WireJSON {
         {
             return message
         }
-        return try JSONDecoder().decode(type, from: data)
+        let decoder = JSONDecoder()
+        if let errors { decoder.userInfo[.errorText] = errors }
+        return try decoder.decode(type, from: data)
     }
 
     /// What a decoding error says, with the place in the message: "operations[3].record.fields.due:

@@ -87,18 +87,54 @@ struct RepetitionTests {
         #expect(clock.jumps.count == 2)
     }
 
-    @Test("No number of seconds that a service names ends the process; a day is the longest wait")
+    private static let absurd = [
+        ("1e300", 3600.0), ("86400", 3600), ("3600", 3600), ("-5", 0), ("-1e300", 0), ("0.5", 0.5),
+    ]
+
+    @Test("No number of seconds that a service names ends the process; an hour is the longest wait")
     func absurdWaits() async throws {
         let clock = JumpingClock()
-        let answers = ["1e300", "-5"].map {
+        let answers = Self.absurd.map {
             Result<TransportResponse, TransportError>.success(
                 .refusal(
                     503,
-                    #"{"serverErrorCode":"TRY_AGAIN_LATER","reason":"x","retryAfter":\#($0)}"#
+                    #"{"serverErrorCode":"TRY_AGAIN_LATER","reason":"x","retryAfter":\#($0.0)}"#
                 )
             )
         }
         _ = try await client(answers, clock).listZones(in: .private)
-        #expect(clock.jumps == [.seconds(86_400), .seconds(2)])
+        // Without a time that is worth waiting the pauses are the client's own, and double.
+        let waits: [Duration] = [
+            .seconds(3600), .seconds(3600), .seconds(3600), .seconds(8), .seconds(16),
+            .milliseconds(500),
+        ]
+        #expect(clock.jumps == waits)
+    }
+
+    @Test("Errors tell at most an hour, those of single items too", arguments: absurd)
+    func told(_ text: String, _ seconds: Double) async throws {
+        let error = #"{"serverErrorCode":"ZONE_BUSY","reason":"x","retryAfter":\#(text)}"#
+        let transport = ScriptedTransport { request, _ in
+            request.isAbout("zones/list")
+                ? .ok(#"{"zones":[\#(error)]}"#) : .refusal(503, error)
+        }
+        let client = WebClient(
+            url: "http://cloud.invalid",
+            container: "c",
+            environment: .development,
+            credentials: WebCredentials(apiToken: "a"),
+            transport: transport
+        )
+        let item = try await client.listZones(in: .private).zones.first
+        #expect(throws: ItemError.self) { try item?.get() }
+        if case .failure(let error) = item {
+            #expect(error.retryAfter == seconds)
+        }
+        let refusal = await #expect(throws: WebClientError.self) { try await client.caller() }
+        guard case .refused(let refusal, _) = refusal else {
+            Issue.record("\(String(describing: refusal))")
+            return
+        }
+        #expect(refusal.retryAfter == seconds)
     }
 }

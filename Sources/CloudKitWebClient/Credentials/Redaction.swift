@@ -1,33 +1,53 @@
 import CloudKitWire
 import Foundation
+import Synchronization
 
 /// Takes what must not be told out of errors, wherever it came into them: a proxy's page repeats the
 /// address it was asked for, and a transport of another make may name it.
-struct Redaction {
+struct Redaction: Sendable {
     /// What stands in place of a secret.
     static let mark = "[secret]"
 
-    private let secrets: [String]
+    /// Where the service tells the next web auth token.
+    static let tokenHeader = "x-apple-cloudkit-web-auth-token"
 
-    /// Looks at what a request shows: its tokens, its signature, and the rest of its address.
-    init(_ request: TransportRequest, _ credentials: WebCredentials) {
-        var secrets = [
+    private let secrets: SecretSearch
+    /// The secrets that the address of a sign-in has no need of.
+    private let linkSecrets: SecretSearch
+    /// What the request said itself.
+    private let body: Data
+
+    /// Looks at what a request shows: its tokens, its signature, and the rest of its address; and
+    /// at the token that the answer brought.
+    init(
+        _ request: TransportRequest,
+        _ credentials: WebCredentials,
+        _ response: TransportResponse? = nil
+    ) {
+        var tokens = [
             request.url, request.headers["X-Apple-CloudKit-Request-SignatureV1"] ?? "",
-            credentials.apiToken, credentials.webAuthToken ?? "",
+            credentials.webAuthToken ?? "", response?.headers[Self.tokenHeader] ?? "",
         ]
+        var apiTokens = [credentials.apiToken]
         let query = request.url.firstIndex(of: "?").map { request.url[$0...].dropFirst() } ?? ""
         for parameter in query.split(separator: "&") {
-            guard let equals = parameter.firstIndex(of: "="),
-                ["ckAPIToken", "ckWebAuthToken"].contains(parameter[..<equals])
-            else { continue }
+            guard let equals = parameter.firstIndex(of: "=") else { continue }
             let value = String(parameter[equals...].dropFirst())
-            secrets += [value, value.removingPercentEncoding ?? value]
+            let forms = [value, value.removingPercentEncoding ?? value]
+            switch parameter[..<equals] {
+            case "ckAPIToken": apiTokens += forms
+            case "ckWebAuthToken": tokens += forms
+            default: break
+            }
         }
-        self.init(secrets)
+        secrets = SecretSearch(tokens + apiTokens)
+        linkSecrets = SecretSearch(tokens)
+        body = request.body ?? Data()
     }
 
-    /// Looks at a link, which is a secret with all that follows the server's name.
-    init(link: String) {
+    /// Looks at a link, which is a secret with all that follows the server's name, and at what the
+    /// same server was shown in requests.
+    init(link: String, _ credentials: WebCredentials) {
         let path = link.range(of: "://").flatMap { scheme in
             link[scheme.upperBound...].firstIndex(of: "/").map { String(link[$0...]) }
         }
@@ -36,30 +56,23 @@ struct Redaction {
             let value = String(parameter.drop { $0 != "=" }.dropFirst())
             return [value, value.removingPercentEncoding ?? value]
         }
-        self.init([link, path ?? "", query ?? ""] + values)
-    }
-
-    private init(_ secrets: [String]) {
-        // What is shorter is no secret, and may be part of any word.
-        self.secrets = Set(secrets.filter { $0.utf8.count >= 8 }).sorted { $0.count > $1.count }
+        let parts = [link, path ?? "", query ?? ""] + values
+        let tokens = [credentials.apiToken, credentials.webAuthToken ?? ""]
+        secrets = SecretSearch(parts + tokens)
+        linkSecrets = secrets
+        body = Data()
     }
 
     /// The text without secrets.
     func clean(_ text: String) -> String {
-        secrets.reduce(text) { $0.replacing($1, with: Self.mark) }
+        secrets.replacing(Self.mark, in: text)
     }
 
     /// The error without secrets; a cause that holds one is left out.
     func clean(_ error: WebClientError) -> WebClientError {
         switch error {
-        case .refused(var refusal, let status):
-            refusal.reason = refusal.reason.map(clean)
-            refusal.uuid = refusal.uuid.map(clean)
-            // Not `redirectURL`: whoever signs in goes there, and it carries the API token.
-            refusal.serverErrorCode = ServerErrorCode(
-                rawValue: clean(refusal.serverErrorCode.rawValue)
-            )
-            return .refused(refusal, status: status)
+        // Its strings were cleaned when they were read.
+        case .refused: return error
         case .transport(var failure):
             failure.message = clean(failure.message)
             if let cause = failure.cause, isSecret(cause) { failure.cause = nil }
@@ -77,6 +90,55 @@ struct Redaction {
     private func isSecret(_ cause: any Error) -> Bool {
         var text = "\(cause) \(cause.localizedDescription) \((cause as NSError).userInfo)"
         dump(cause, to: &text)
-        return secrets.contains { text.contains($0) }
+        return clean(text) != text
+    }
+
+    /// The name of an item without secrets; a name that the request had is the app's own, and stays.
+    private func clean(name: String) -> String {
+        let clean = clean(name)
+        guard clean != name, let asked = try? WireJSON.encode([name]).dropFirst().dropLast(),
+            body.range(of: asked) != nil
+        else { return clean }
+        return name
+    }
+
+    /// The address of a sign-in: with the app's token, which the page asks for, and without others.
+    private func clean(link: String) -> String {
+        linkSecrets.replacing(Self.mark, in: link)
+    }
+
+    /// How the errors of an answer are read; nothing is made ready for answers without errors.
+    static func errors(_ redaction: @escaping @Sendable () -> Redaction) -> ErrorText {
+        let later = Later(redaction)
+        return ErrorText(
+            text: { later.value.clean($0) },
+            name: { later.value.clean(name: $0) },
+            link: { later.value.clean(link: $0) }
+        )
+    }
+
+    private final class Later: Sendable {
+        private let make: @Sendable () -> Redaction
+        private let made = Mutex<Redaction?>(nil)
+
+        init(_ make: @escaping @Sendable () -> Redaction) {
+            self.make = make
+        }
+
+        var value: Redaction {
+            made.withLock { made in
+                let value = made ?? make()
+                made = value
+                return value
+            }
+        }
+    }
+}
+
+extension WebClient {
+    /// What a server said in an answer that is no error, without the tokens that it may repeat, for
+    /// an error's text.
+    package func cleaned(_ text: String) -> String {
+        Redaction(link: "", credentials).clean(text)
     }
 }

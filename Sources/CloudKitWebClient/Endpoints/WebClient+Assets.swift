@@ -29,9 +29,10 @@ extension WebClient {
             } catch {
                 throw WebClientError(thrown: error)
             }
-            return try Self.read(AssetUploadReceipt.self, from: response).singleFile
+            let errors = Redaction.errors { Redaction(link: token.url, credentials) }
+            return try Self.read(AssetUploadReceipt.self, from: response, errors).singleFile
         } catch {
-            throw Redaction(link: token.url).clean(error)
+            throw Redaction(link: token.url, credentials).clean(error)
         }
     }
 
@@ -52,7 +53,7 @@ extension WebClient {
         do {
             try await transport.download(url, to: file, timeout: timeout, progress: progress)
         } catch {
-            throw Redaction(link: url).clean(WebClientError(thrown: error))
+            throw Redaction(link: url, credentials).clean(WebClientError(thrown: error))
         }
         try Self.check(file, against: asset)
     }

@@ -54,7 +54,7 @@ extension WebClient {
         do {
             response = try await send(request, under: signIn)
         } catch {
-            throw Redaction(link: webcourierURL).clean(error)
+            throw Redaction(link: webcourierURL, credentials).clean(error)
         }
         _ = try credentials.webAuthToken(under: signIn)
         guard (200..<300).contains(response.status) else {

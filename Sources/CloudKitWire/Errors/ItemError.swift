@@ -54,3 +54,49 @@ public struct ItemError: Error, Hashable, Sendable, Codable {
         nativeErrorCode = error.nativeErrorCode
     }
 }
+
+extension ItemError {
+    private enum CodingKeys: CodingKey {
+        case recordName, zoneID, subscriptionID, reason, serverErrorCode, retryAfter, uuid
+        case redirectURL, nativeErrorCode, deletionReason
+    }
+
+    /// Reads an error; a wait that nobody would live to see the end of is cut.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let clean = decoder.errorText
+        recordName = try clean.name(container, .recordName)
+        zoneID = try clean.zone(container, .zoneID)
+        subscriptionID = try clean.name(container, .subscriptionID)
+        reason = try clean.text(container, .reason)
+        serverErrorCode = try clean.code(container, .serverErrorCode)
+        retryAfter = RetryAfter.seconds(
+            try container.decodeIfPresent(Double.self, forKey: .retryAfter)
+        )
+        uuid = try clean.text(container, .uuid)
+        redirectURL = try clean.link(container, .redirectURL)
+        nativeErrorCode = try container.decodeIfPresent(Int.self, forKey: .nativeErrorCode)
+        deletionReason = try container.decodeIfPresent(
+            ZoneDeletionReason.self,
+            forKey: .deletionReason
+        )
+    }
+}
+
+extension ItemError: CustomReflectable {
+    /// A mirror in which the address of the sign-in is not told: it holds the app's token.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "recordName": recordName as Any, "zoneID": zoneID as Any,
+                "subscriptionID": subscriptionID as Any, "reason": reason as Any,
+                "serverErrorCode": serverErrorCode, "retryAfter": retryAfter as Any,
+                "uuid": uuid as Any, "hasRedirectURL": redirectURL != nil,
+                "nativeErrorCode": nativeErrorCode as Any,
+                "deletionReason": deletionReason as Any,
+            ],
+            displayStyle: .struct
+        )
+    }
+}

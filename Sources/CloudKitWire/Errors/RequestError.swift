@@ -34,3 +34,44 @@ public struct RequestError: Error, Hashable, Sendable, Codable {
         self.deletionReason = deletionReason
     }
 }
+
+extension RequestError {
+    private enum CodingKeys: CodingKey {
+        case uuid, serverErrorCode, reason, retryAfter, redirectURL, nativeErrorCode
+        case deletionReason
+    }
+
+    /// Reads an error; a wait that nobody would live to see the end of is cut.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let clean = decoder.errorText
+        uuid = try clean.text(container, .uuid)
+        serverErrorCode = try clean.code(container, .serverErrorCode)
+        reason = try clean.text(container, .reason)
+        retryAfter = RetryAfter.seconds(
+            try container.decodeIfPresent(Double.self, forKey: .retryAfter)
+        )
+        redirectURL = try clean.link(container, .redirectURL)
+        nativeErrorCode = try container.decodeIfPresent(Int.self, forKey: .nativeErrorCode)
+        deletionReason = try container.decodeIfPresent(
+            ZoneDeletionReason.self,
+            forKey: .deletionReason
+        )
+    }
+}
+
+extension RequestError: CustomReflectable {
+    /// A mirror in which the address of the sign-in is not told: it holds the app's token.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "uuid": uuid as Any, "serverErrorCode": serverErrorCode, "reason": reason as Any,
+                "retryAfter": retryAfter as Any, "hasRedirectURL": redirectURL != nil,
+                "nativeErrorCode": nativeErrorCode as Any,
+                "deletionReason": deletionReason as Any,
+            ],
+            displayStyle: .struct
+        )
+    }
+}

@@ -38,7 +38,7 @@ struct SecrecyTests {
     }
 
     /// Everything that a program may print of a value.
-    private static func texts(of value: Any) -> String {
+    static func texts(of value: Any) -> String {
         var text = "\(value)\n\(String(reflecting: value))\n"
         dump(value, to: &text)
         guard let error = value as? any Error else { return text }
@@ -52,7 +52,7 @@ struct SecrecyTests {
         return text
     }
 
-    private static func expectSilence(
+    static func expectSilence(
         of text: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -82,7 +82,7 @@ struct SecrecyTests {
         WebCredentials(apiToken: Secret.api, webAuthToken: Secret.user)
     }
 
-    private func client(
+    func client(
         _ url: String,
         _ transport: any Transport = HTTPTransport()
     ) -> WebClient {

@@ -4,6 +4,8 @@ import Foundation
 /// Between subscriptions of the API and of the wire.
 struct SubscriptionMapping: Sendable {
     let owners: OwnerMapping
+    /// What an error says of a name that the server sent.
+    let cleaned: @Sendable (String) -> String
 
     /// The wire's form.
     ///
@@ -60,7 +62,8 @@ struct SubscriptionMapping: Sendable {
             guard let zoneID = wire.zoneID else {
                 throw CKError(
                     .internalError,
-                    message: "The server sent the zone subscription \(name) without its zone"
+                    message:
+                        "The server sent the zone subscription \(cleaned(name)) without its zone"
                 )
             }
             let zone = CKRecordZoneSubscription(
@@ -87,7 +90,7 @@ struct SubscriptionMapping: Sendable {
         else {
             throw CKError(
                 .internalError,
-                message: "The server sent the query subscription \(name) without its query"
+                message: "The server sent the query subscription \(cleaned(name)) without its query"
             )
         }
         var options = CKQuerySubscription.Options(events)

@@ -133,7 +133,9 @@ extension DatabaseRequests {
 }
 
 extension DatabaseRequests.Context {
-    var subscriptions: SubscriptionMapping { SubscriptionMapping(owners: owners) }
+    var subscriptions: SubscriptionMapping {
+        SubscriptionMapping(owners: owners, cleaned: client.cleaned)
+    }
 
     fileprivate func subscription(
         _ answer: ItemResult<WireSubscription>

@@ -254,6 +254,10 @@ struct ZoneModification {
         }
     }
 
+    private func version(of server: CKRecord) -> String {
+        context.client.cleaned(server.recordChangeTag ?? "unknown")
+    }
+
     private func conflict(
         _ record: CKRecord,
         _ server: Result<CKRecord, any Error>
@@ -265,7 +269,7 @@ struct ZoneModification {
             CKError(
                 .serverRecordChanged,
                 message: "Record \(record.recordID.recordName) of type \(record.recordType) "
-                    + "changed on the server (version \(server.recordChangeTag ?? "unknown"), yours "
+                    + "changed on the server (version \(version(of: server)), yours "
                     + "\(record.recordChangeTag ?? "new")): take the values you want to keep over "
                     + "onto the error's server record, and save that",
                 userInfo: [

@@ -1,0 +1,271 @@
+import CloudKit
+import CloudKitExtras
+import CloudKitWebClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Testing
+
+/// Servers that repeat the tokens of a request in their errors, in other words than they came in.
+extension SecrecyTests {
+    /// A form in which a server repeats a secret.
+    struct Form: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let make: @Sendable (String) -> String
+
+        init(_ name: String, _ make: @escaping @Sendable (String) -> String) {
+            testDescription = name
+            self.make = make
+        }
+
+        static let all = [
+            Form("as it is") { $0 },
+            Form("for addresses", percent),
+            Form("for addresses, with small digits") { percent($0).lowercased() },
+            Form("for addresses twice") { percent(percent($0)) },
+            Form("for addresses, every byte") { bytes($0) { "%" + hex($0).uppercased() } },
+            Form("for JSON, every character") { bytes($0) { "\\u00" + hex($0) } },
+            Form("for JSON in JSON", json),
+            Form("for HTML, by numbers") { bytes($0) { "&#\($0);" } },
+            Form("for HTML, by hexadecimal numbers") { bytes($0) { "&#x" + hex($0) + ";" } },
+            Form("for HTML, by names", html),
+            Form("for addresses in HTML") { html(percent("&" + $0)) },
+            Form("in hexadecimal digits") { bytes($0, hex) },
+            Form("in large hexadecimal digits") { bytes($0, hex).uppercased() },
+            Form("in small letters") { $0.lowercased() },
+            Form("in large letters") { $0.uppercased() },
+            Form("in base64") { Data($0.utf8).base64EncodedString() },
+            Form("in base64, after another byte") { Data("=\($0)&".utf8).base64EncodedString() },
+            Form("in base64, after two bytes") { Data("k=\($0)&x".utf8).base64EncodedString() },
+            Form("in base64, for addresses") {
+                Data(percent($0).utf8).base64EncodedString().replacing("+", with: "-")
+                    .replacing("/", with: "_").replacing("=", with: "")
+            },
+        ]
+
+        private static func bytes(_ text: String, _ form: (UInt8) -> String) -> String {
+            text.utf8.map(form).joined()
+        }
+
+        private static func hex(_ byte: UInt8) -> String {
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+
+        private static func percent(_ text: String) -> String {
+            bytes(text) { byte in
+                let character = Character(Unicode.Scalar(byte))
+                return character.isLetter || character.isNumber
+                    ? String(character) : "%" + hex(byte).uppercased()
+            }
+        }
+
+        private static func json(_ text: String) -> String {
+            bytes(text) { byte in
+                let character = Character(Unicode.Scalar(byte))
+                return character.isLetter || character.isNumber
+                    ? String(character) : character == "/" ? "\\/" : "\\u00" + hex(byte)
+            }
+        }
+
+        private static func html(_ text: String) -> String {
+            text.replacing("&", with: "&amp;").replacing("+", with: "&plus;")
+                .replacing("/", with: "&sol;").replacing("=", with: "&equals;")
+        }
+    }
+
+    /// An error of the service, or of one item, that repeats both tokens in each of its strings.
+    private static func repeating(_ form: Form, _ names: [String: Any] = [:]) -> [String: Any] {
+        let text = "sent <\(form.make(Secret.api))> and <\(form.make(Secret.user))>."
+        return [
+            "serverErrorCode": "CODE \(text)", "reason": text, "uuid": text, "redirectURL": text,
+            "recordName": text, "subscriptionID": text,
+            "zoneID": ["zoneName": text, "ownerRecordName": text],
+        ].merging(names) { $1 }
+    }
+
+    /// Answers each item that a request is about with an error.
+    private static func items(_ form: Form, _ request: ReplyServer.Request) throws -> String {
+        let path = request.head.uri.prefix { $0 != "?" }
+        if path.hasSuffix("users/caller") { return #"{"userRecordName":"_u1"}"# }
+        guard request.head.method == .POST else {
+            let member = path.contains("zone") ? "zones" : "subscriptions"
+            let answer = try JSONSerialization.data(withJSONObject: [member: [repeating(form)]])
+            return String(decoding: answer, as: UTF8.self)
+        }
+        let body = try JSONSerialization.jsonObject(with: Data(request.body.readableBytesView))
+        let errors = asked(body as? [String: Any] ?? [:]).map { repeating(form, names(of: $0)) }
+        let member =
+            switch true {
+            case path.contains("zone"): "zones"
+            case path.contains("subscriptions"): "subscriptions"
+            case path.hasSuffix("resolve") || path.hasSuffix("accept"): "results"
+            default: "records"
+            }
+        let answer = try JSONSerialization.data(withJSONObject: [member: errors])
+        return String(decoding: answer, as: UTF8.self)
+    }
+
+    /// The items that a request is about; one without a name where it asks for whatever is there.
+    private static func asked(_ body: [String: Any]) -> [[String: Any]] {
+        for member in ["operations", "records", "zones", "subscriptions", "shortGUIDs"] {
+            if let items = body[member] as? [[String: Any]] { return items }
+        }
+        return [[:]]
+    }
+
+    /// How an item is named, which its error has to repeat.
+    private static func names(of item: [String: Any]) -> [String: Any] {
+        for member in ["record", "zone", "subscription"] {
+            if let inner = item[member] as? [String: Any] { return names(of: inner) }
+        }
+        var names = item.filter { ["recordName", "zoneID", "subscriptionID"].contains($0.key) }
+        if let zone = item["zoneName"] { names["zoneID"] = ["zoneName": zone] }
+        return names
+    }
+
+    /// What is left of both tokens in a text: nothing, in any form.
+    private static func expectSilence(
+        _ form: Form,
+        of text: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        expectSilence(of: text, sourceLocation: sourceLocation)
+        for secret in [Secret.api, Secret.user] {
+            // A mark takes the place of all but the ends, which base64 shares with its neighbours.
+            let told = form.make(secret)
+            let middle = told.dropFirst(told.count / 3).prefix(6)
+            #expect(
+                !text.contains(told) && !text.contains(middle),
+                "\(told) in \(text.prefix(1000))",
+                sourceLocation: sourceLocation
+            )
+        }
+    }
+
+    /// All calls that answer item by item.
+    private func callEverything(_ client: WebClient) async throws -> [Any] {
+        let zone = WireZoneID(zoneName: "Z")
+        let record = WireRecord(recordName: "a", recordType: "T")
+        let subscription = WireSubscription(subscriptionID: "s", subscriptionType: .database)
+        let shares = SharesRequest(shortGUIDs: [.init(value: "g")])
+        return [
+            try await client.lookupRecords(.init(records: [.init(recordName: "a")]), in: .private),
+            try await client.modifyRecords(
+                .init(operations: [.init(.create, record)]),
+                in: .private
+            ),
+            try await client.queryRecords(.init(query: WireQuery(recordType: "T")), in: .private),
+            try await client.listZones(in: .private),
+            try await client.lookupZones(.init(zones: [zone]), in: .private),
+            try await client.modifyZones(.init(operations: [.init(.create, zone)]), in: .private),
+            try await client.zoneChanges(.init(zones: [.init(zoneID: zone)]), in: .private),
+            try await client.listSubscriptions(in: .private),
+            try await client.lookupSubscriptions(
+                .init(subscriptions: [.init(subscriptionID: "s")]),
+                in: .private
+            ),
+            try await client.modifySubscriptions(
+                .init(operations: [.init(.create, subscription)]),
+                in: .private
+            ),
+            try await client.resolveShares(shares), try await client.acceptShares(shares),
+        ]
+    }
+
+    @Test("An error of one item tells no secret, whatever the form in which it has it")
+    func itemErrors() async throws {
+        for form in Form.all {
+            try await ReplyServer.run {
+                .answer(200, (try? Self.items(form, $0)) ?? "{}")
+            } _: { port, server in
+                var client = client("http://127.0.0.1:\(port)")
+                client.timeout = 60
+                let answers = try await callEverything(client)
+                for answer in answers {
+                    let text = Self.texts(of: answer)
+                    #expect(text.contains("[secret]"), "\(form.testDescription): \(text)")
+                    Self.expectSilence(form, of: text)
+                }
+                #expect(server.requests.count == answers.count)
+                try await expectSilence(form, of: CKContainer(client: client))
+            }
+        }
+    }
+
+    /// The same through the operations of an app.
+    private func expectSilence(_ form: Form, of container: CKContainer) async throws {
+        let database = container.privateCloudDatabase
+        let zoneID = CKRecordZone.ID(zoneName: "Z")
+        let recordID = CKRecord.ID(recordName: "a", zoneID: zoneID)
+        let calls: [() async throws -> Void] = [
+            { _ = try await database.record(for: recordID) },
+            { _ = try await database.save(CKRecord(recordType: "T", recordID: recordID)) },
+            { _ = try await database.deleteRecord(withID: recordID) },
+            { _ = try await database.recordZone(for: zoneID) },
+            { _ = try await database.allRecordZones() },
+            { _ = try await database.save(CKRecordZone(zoneID: zoneID)) },
+            { _ = try await database.subscription(for: "s") },
+            { _ = try await database.allSubscriptions() },
+            { _ = try await database.recordZoneChanges(inZoneWith: zoneID, since: nil) },
+        ]
+        for (index, call) in calls.enumerated() {
+            do {
+                try await call()
+                Issue.record("call \(index) has no error")
+            } catch {
+                Self.expectSilence(form, of: Self.texts(of: error))
+            }
+        }
+    }
+
+    @Test("A refusal tells no secret, whatever the form in which it has it")
+    func refusals() async throws {
+        for form in Form.all {
+            let json = try JSONSerialization.data(withJSONObject: Self.repeating(form))
+            let text = String(decoding: json, as: UTF8.self)
+            try await ReplyServer.run {
+                _ in
+                .answer(400, text)
+            } _: { port, _ in
+                var client = client("http://127.0.0.1:\(port)")
+                client.timeout = 60
+                let error = await #expect(throws: WebClientError.self) {
+                    _ = try await client.caller()
+                }
+                Self.expectSilence(form, of: error.map { Self.texts(of: $0) } ?? "")
+                guard case .refused(let refusal, 400) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                // The page of the sign-in asks for the app's token, and for no user's.
+                let page = try #require(refusal.redirectURL)
+                #expect(page.contains(form.make(Secret.api)))
+                #expect(!page.contains(form.make(Secret.user)))
+            }
+        }
+    }
+
+    @Test("What is no secret stays as it is, and so do names that the app gave")
+    func innocence() async throws {
+        let reason = "50% of 100%25 &amp; \\u0041 – é; api0123456 user+token"
+        try await ReplyServer.run { request in
+            let name = String(buffer: request.body).contains("lookup") ? "x" : Secret.api
+            let json = try? JSONSerialization.data(withJSONObject: [
+                "records": [
+                    ["serverErrorCode": "NOT_FOUND", "reason": reason, "recordName": name]
+                ]
+            ])
+            return .answer(200, String(decoding: json ?? Data(), as: UTF8.self))
+        } _: { port, _ in
+            var client = client("http://127.0.0.1:\(port)")
+            client.timeout = 60
+            let found = try await client.lookup([Secret.api], zoneID: .defaultZone, in: .private)
+            guard case .failure(let error) = found.first else {
+                Issue.record("\(found)")
+                return
+            }
+            #expect(error.recordName == Secret.api)
+            #expect(error.reason == reason)
+        }
+    }
+}
