@@ -41,51 +41,12 @@ extension WebClient {
                 ),
                 in: database
             )
-            guard response.records.count == batch.count else {
-                throw .unexpectedAnswer(
-                    status: 200,
-                    message: "\(response.records.count) answers to \(batch.count) operations"
-                )
-            }
-            let names = batch.map(\.record.recordName)
-            let answers = try Self.answers(response.records, inOrderOf: names)
+            let answers = response.records
             receive(answers)
             rest = rest.dropFirst(batch.count)
             if atomic == true, answers.contains(where: \.isFailure) { break }
         }
         if !rest.isEmpty { receive(rest.map(Self.abandoned)) }
-    }
-
-    /// Puts answers into the order of what was asked, by the names in them.
-    ///
-    /// Answers were observed to come in that order. One that is about another record must never be
-    /// taken for the answer to this one. A name is nil where the service makes it.
-    private static func answers(
-        _ answers: [ItemResult<WireRecord>],
-        inOrderOf names: [String?]
-    ) throws(WebClientError) -> [ItemResult<WireRecord>] {
-        func fits(_ answer: ItemResult<WireRecord>, _ name: String?) -> Bool {
-            guard let name, let found = answer.recordName else { return true }
-            return found == name
-        }
-        if zip(answers, names).allSatisfy(fits) { return answers }
-        var rest: [String?: ArraySlice<ItemResult<WireRecord>>] = Dictionary(
-            grouping: answers,
-            by: \.recordName
-        ).mapValues { $0[...] }
-        var ordered: [ItemResult<WireRecord>] = []
-        for name in names {
-            guard let name, let answer = rest[name]?.popFirst() else {
-                let found = answers.compactMap(\.recordName).filter { !names.contains($0) }
-                throw .unexpectedAnswer(
-                    status: 200,
-                    message: "No answer is about the record '\(name ?? "without a name")', and "
-                        + "\(found.count) are about records that were not named"
-                )
-            }
-            ordered.append(answer)
-        }
-        return ordered
     }
 
     private static func abandoned(_ operation: RecordOperation) -> ItemResult<WireRecord> {
@@ -143,13 +104,7 @@ extension WebClient {
                 ),
                 in: database
             )
-            guard response.records.count == page.count else {
-                throw .unexpectedAnswer(
-                    status: 200,
-                    message: "\(response.records.count) answers to \(page.count) names"
-                )
-            }
-            results += try Self.answers(response.records, inOrderOf: Array(page))
+            results += response.records
         }
         return results
     }
@@ -169,12 +124,6 @@ extension WebClient {
                 UploadAssetsRequest(zoneID: zoneID, tokens: Array(page)),
                 in: database
             )
-            guard response.tokens.count == page.count else {
-                throw .unexpectedAnswer(
-                    status: 200,
-                    message: "\(response.tokens.count) upload tokens for \(page.count) files"
-                )
-            }
             tokens += response.tokens
         }
         return tokens
@@ -184,15 +133,5 @@ extension WebClient {
 extension Result {
     var isFailure: Bool {
         if case .failure = self { true } else { false }
-    }
-}
-
-extension Result<WireRecord, ItemError> {
-    /// The name of the record that an answer is about, where it says one.
-    fileprivate var recordName: String? {
-        switch self {
-        case .success(let record): record.recordName
-        case .failure(let error): error.recordName
-        }
     }
 }

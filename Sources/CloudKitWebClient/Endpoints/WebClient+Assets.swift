@@ -7,7 +7,8 @@ extension WebClient {
         _ request: UploadAssetsRequest,
         in database: DatabaseScope
     ) async throws(WebClientError) -> UploadAssetsResponse {
-        try await call(.assetsUpload, in: database, request)
+        let response: UploadAssetsResponse = try await call(.assetsUpload, in: database, request)
+        return try response.sorted(as: request.tokens)
     }
 
     /// Uploads a file to where a token says, and answers what the record's field is set to.

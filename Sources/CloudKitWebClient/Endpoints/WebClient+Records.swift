@@ -8,7 +8,8 @@ extension WebClient {
         _ request: ModifyRecordsRequest,
         in database: DatabaseScope
     ) async throws(WebClientError) -> RecordsResponse {
-        try await call(.recordsModify, in: database, request)
+        let response: RecordsResponse = try await call(.recordsModify, in: database, request)
+        return try response.sorted(as: request.operations.map(\.record.recordName))
     }
 
     /// Fetches at most 200 records by name; answers in the order of the names.
@@ -16,7 +17,8 @@ extension WebClient {
         _ request: LookupRecordsRequest,
         in database: DatabaseScope
     ) async throws(WebClientError) -> RecordsResponse {
-        try await call(.recordsLookup, in: database, request)
+        let response: RecordsResponse = try await call(.recordsLookup, in: database, request)
+        return try response.sorted(as: request.records.map(\.recordName))
     }
 
     /// Fetches a page of a query's records, in sort order.

@@ -13,7 +13,9 @@ extension WebClient {
         _ request: LookupSubscriptionsRequest,
         in database: DatabaseScope
     ) async throws(WebClientError) -> SubscriptionsResponse {
-        try await call(.subscriptionsLookup, in: database, request)
+        let response: SubscriptionsResponse =
+            try await call(.subscriptionsLookup, in: database, request)
+        return try response.sorted(as: request.subscriptions.map(\.subscriptionID))
     }
 
     /// Makes and deletes subscriptions; answers in the order of the operations.
@@ -21,6 +23,8 @@ extension WebClient {
         _ request: ModifySubscriptionsRequest,
         in database: DatabaseScope
     ) async throws(WebClientError) -> SubscriptionsResponse {
-        try await call(.subscriptionsModify, in: database, request)
+        let response: SubscriptionsResponse =
+            try await call(.subscriptionsModify, in: database, request)
+        return try response.sorted(as: request.operations.map(\.subscription.subscriptionID))
     }
 }

@@ -13,7 +13,9 @@ extension WebClient {
         _ request: LookupZonesRequest,
         in database: DatabaseScope
     ) async throws(WebClientError) -> ZonesResponse {
-        try await call(.zonesLookup, in: database, request, query: Self.shares)
+        let response: ZonesResponse =
+            try await call(.zonesLookup, in: database, request, query: Self.shares)
+        return ZonesResponse(zones: try response.zones.sorted(as: request.zones, by: \.zoneID))
     }
 
     /// Makes and deletes zones; answers in the order of the operations.
@@ -21,7 +23,10 @@ extension WebClient {
         _ request: ModifyZonesRequest,
         in database: DatabaseScope
     ) async throws(WebClientError) -> ZonesResponse {
-        try await call(.zonesModify, in: database, request, query: Self.shares)
+        let response: ZonesResponse =
+            try await call(.zonesModify, in: database, request, query: Self.shares)
+        let zones = request.operations.map(\.zone.zoneID)
+        return ZonesResponse(zones: try response.zones.sorted(as: zones, by: \.zoneID))
     }
 
     /// A server that knows this parameter says of a zone whether it is shared as a whole.

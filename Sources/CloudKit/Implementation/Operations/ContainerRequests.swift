@@ -109,7 +109,6 @@ struct ContainerRequests: Sendable {
                 )
             )
         }
-        try expect(response.results.count, urls.count)
         var results: MetadataResults = [:]
         for (url, answer) in zip(urls, response.results) {
             switch answer {
@@ -132,7 +131,6 @@ struct ContainerRequests: Sendable {
                 SharesRequest(shortGUIDs: metadatas.map { .init(value: $0.details.shortGUID) })
             )
         }
-        try expect(response.results.count, metadatas.count)
         var results: AcceptanceResults = [:]
         for (metadata, answer) in zip(metadatas, response.results) {
             switch answer {
@@ -143,15 +141,6 @@ struct ContainerRequests: Sendable {
             }
         }
         return results
-    }
-
-    private func expect(_ answers: Int, _ items: Int) throws(CKError) {
-        guard answers == items else {
-            throw CKError(
-                .internalError,
-                message: "The server sent \(answers) answers for \(items) shares"
-            )
-        }
     }
 }
 

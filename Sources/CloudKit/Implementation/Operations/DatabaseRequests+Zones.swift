@@ -34,7 +34,6 @@ extension DatabaseRequests {
                 in: context.database
             )
         }
-        try expect(response.zones.count, zoneIDs.count)
         var results: ZoneResults = [:]
         for (zoneID, answer) in zip(zoneIDs, response.zones) {
             results[zoneID] = answer.map(context.zone).mapError { CKError($0) }
@@ -66,7 +65,6 @@ extension DatabaseRequests {
                 in: context.database
             )
         }
-        try expect(response.zones.count, operations.count)
         for (zone, answer) in zip(saving, response.zones) {
             results.saveResults[zone.zoneID] =
                 answer.map(context.zone).mapError { CKError($0) }
@@ -75,15 +73,6 @@ extension DatabaseRequests {
             results.deleteResults[zoneID] = context.deletion(answer)
         }
         return results
-    }
-
-    private func expect(_ answers: Int, _ items: Int) throws(CKError) {
-        guard answers == items else {
-            throw CKError(
-                .serverResponseLost,
-                message: "The server sent \(answers) answers for \(items) zones"
-            )
-        }
     }
 }
 
