@@ -19,7 +19,10 @@ package struct FieldExpression: Sendable {
         key = name.key
         do {
             let typed = try name.type.map { try ValueText.value(value, as: $0) }
-            field = WireField(typed ?? ValueText.value(value), isEncrypted: name.isEncrypted)
+            field = WireField(
+                try typed ?? ValueText.value(value, of: key),
+                isEncrypted: name.isEncrypted
+            )
         } catch let error as ValueText.Mismatch {
             throw CommandFailure(unusable: "Field \(key): \(error)")
         }

@@ -59,7 +59,9 @@ package struct FilterExpression: Sendable {
         if system?.type == .reference, isListed {
             value = try references(text)
         } else {
-            value = try type.map { try ValueText.value(text, as: $0) } ?? ValueText.value(text)
+            value =
+                try type.map { try ValueText.value(text, as: $0) }
+                ?? ValueText.value(text, of: name.key)
         }
         return system.map { WireFilter($0, comparator, value) }
             ?? WireFilter(name.key, comparator, value)

@@ -17,7 +17,13 @@ package enum ValueText {
         case .int64: return .int64(try parse(text, "a whole number", Int64.init))
         case .double: return .double(try parse(text, "a number", finite))
         case .timestamp:
-            return .timestamp(try parse(text, "a date such as 2026-01-31T12:00:00Z", milliseconds))
+            return .timestamp(
+                try parse(
+                    text,
+                    "a date such as 2026-01-31T12:00:00Z, or milliseconds",
+                    milliseconds
+                )
+            )
         case .bytes: return .bytes(try parse(text, "base64") { Data(base64Encoded: $0) })
         case .reference:
             if text.hasPrefix("{") { return try json(text, as: type) }
@@ -26,21 +32,6 @@ package enum ValueText {
         case .asset:
             throw Mismatch(description: "A file is given with --asset KEY=FILE, not as a value")
         }
-    }
-
-    /// Reads a value whose type follows from its form: a number, a JSON array, or else a string.
-    package static func value(_ text: String) -> WireValue {
-        if let integer = Int64(text) { return .int64(integer) }
-        if let double = finite(text) { return .double(double) }
-        if text.hasPrefix("["), let list = try? json(text, as: FieldType(listOf: nil)) {
-            return list
-        }
-        if text.count > 1, text.hasPrefix("\""), text.hasSuffix("\""),
-            let string = try? json(text, as: FieldType(.string))
-        {
-            return string
-        }
-        return .string(text)
     }
 
     /// A value as people read it.
@@ -81,13 +72,6 @@ package enum ValueText {
         Double(text).flatMap { $0.isFinite ? $0 : nil }
     }
 
-    private static func milliseconds(_ text: String) -> Int64? {
-        if let milliseconds = Int64(text) { return milliseconds }
-        let styles = [false, true].map { Date.ISO8601FormatStyle(includingFractionalSeconds: $0) }
-        let date = styles.lazy.compactMap { try? $0.parse(text) }.first
-        return date.flatMap { Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded()) }
-    }
-
     private static func location(_ text: String) throws(Mismatch) -> WireValue {
         if text.hasPrefix("{") { return try json(text, as: FieldType(.location)) }
         let numbers = text.split(separator: ",").map { finite($0.trimmingPrefix(" ").description) }
@@ -98,7 +82,7 @@ package enum ValueText {
     }
 
     /// Reads the wire's own form.
-    private static func json(_ text: String, as type: FieldType) throws(Mismatch) -> WireValue {
+    static func json(_ text: String, as type: FieldType) throws(Mismatch) -> WireValue {
         let data = Data(text.utf8)
         do {
             // Alone first: only a whole value may stand in the object below.
@@ -111,7 +95,11 @@ package enum ValueText {
         } catch let error as DecodingError {
             throw Mismatch(description: "'\(text)': \(WireJSON.place(of: error))")
         } catch {
-            throw Mismatch(description: "'\(text)' is not JSON of the type \(type.tag)")
+            let place = (error as NSError).userInfo["NSDebugDescription"] as? String
+            throw Mismatch(
+                description: "'\(text)' is not JSON of the type \(type.tag)"
+                    + (place.map { ": \($0)" } ?? "")
+            )
         }
     }
 }

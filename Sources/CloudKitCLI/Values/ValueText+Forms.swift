@@ -1,0 +1,98 @@
+package import CloudKitWebClient
+import Foundation
+
+// Values without a type.
+extension ValueText {
+    /// Reads a value whose type follows from its form: a number, a JSON array, a JSON string, or else
+    /// text as it stands.
+    ///
+    /// What begins as an array or a string and is none is an error, not text: who forgot a quote or a
+    /// bracket would save something else.
+    ///
+    /// - Parameters:
+    ///   - text: The value.
+    ///   - key: The field, for the error's remedy.
+    /// - Returns: The value.
+    /// - Throws: `Mismatch` with the place and the remedy.
+    package static func value(_ text: String, of key: String) throws(Mismatch) -> WireValue {
+        do {
+            if let number = try number(text) { return number }
+            return switch text.first {
+            case "[": try list(text)
+            case "\"": try quoted(text)
+            default: .string(text)
+            }
+        } catch {
+            throw Mismatch(
+                description: "\(error); for the text as it stands, state the type: \(key):STRING"
+            )
+        }
+    }
+
+    /// Reads a number; nil where the text is none.
+    private static func number(_ text: String) throws(Mismatch) -> WireValue? {
+        if let integer = Int64(text) { return .int64(integer) }
+        // Neither 0x10 nor nan and inf, which Swift takes for numbers too.
+        guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
+            let double = Double(text)
+        else { return nil }
+        guard text.utf8.contains(where: { ".eE".utf8.contains($0) }) else {
+            throw Mismatch(description: "'\(text)' is beyond the whole numbers of 64 bits")
+        }
+        guard double.isFinite else {
+            throw Mismatch(description: "'\(text)' is beyond the numbers of 64 bits")
+        }
+        return .double(double)
+    }
+
+    /// Reads a JSON array of values of one type.
+    private static func list(_ text: String) throws(Mismatch) -> WireValue {
+        do {
+            return try json(text, as: FieldType(listOf: nil))
+        } catch {
+            // Whole numbers beside fractions are fractions, as in lists that apps save.
+            let decoder = JSONDecoder()
+            guard let numbers = try? decoder.decode([ListedNumber].self, from: Data(text.utf8))
+            else { throw error }
+            return .list(numbers.map { .double($0.value) }, of: .double)
+        }
+    }
+
+    /// Reads a JSON string.
+    private static func quoted(_ text: String) throws(Mismatch) -> WireValue {
+        let scalars = text.unicodeScalars
+        var isEscaped = false
+        for (place, scalar) in scalars.enumerated().dropFirst() {
+            if isEscaped {
+                isEscaped = false
+            } else if scalar == "\\" {
+                isEscaped = true
+            } else if scalar == "\"" {
+                guard place + 1 == scalars.count else {
+                    throw Mismatch(
+                        description: "'\(text)': more follows the closing quote, character "
+                            + "\(place + 1)"
+                    )
+                }
+                return try json(text, as: FieldType(.string))
+            }
+        }
+        throw Mismatch(description: "'\(text)': the quote, character 1, is not closed")
+    }
+}
+
+/// A number in a list of fractions, which must hold it exactly.
+private struct ListedNumber: Decodable {
+    let value: Double
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        value = try container.decode(Double.self)
+        if let integer = try? container.decode(Int64.self), Int64(exactly: value) != integer {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "A fraction does not hold \(integer)"
+            )
+        }
+    }
+}
