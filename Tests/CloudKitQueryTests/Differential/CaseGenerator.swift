@@ -38,6 +38,8 @@ struct CaseGenerator {
     ]
     private static let sevens = [UInt8](repeating: 7, count: 600)
     private static let data: [[UInt8]] = [
+        // As other arithmetic makes them; the last is finer than that.
+        1_700_000_000_122.9998, 1_700_000_000_123.0002, 1_700_000_000_122.99,
         [], [0], [0, 1], [1], [255], [1, 255], sevens, sevens + [1],
     ]
     private static let places: [OracleValue] = [

@@ -44,7 +44,7 @@ enum OracleValue: Hashable, Sendable {
     /// What the service keeps: whole milliseconds, cut and not rounded.
     var kept: OracleValue {
         guard case .moment(let milliseconds) = self else { return self }
-        return .moment(milliseconds.rounded(.down))
+        return .moment((milliseconds + 0.0004).rounded(.down))
     }
 
     /// -1, 0 or 1 where one of two values of one kind comes first; nil where they have no order.

@@ -72,13 +72,21 @@ extension WireValue {
 extension Date {
     /// Whole milliseconds since 1970, as the service keeps time; what is finer is cut off.
     ///
-    /// Never up: a merge by time would take the echo of a value for a newer one.
+    /// Never up: a merge by time would take the echo of a value for a newer one. But what lies below
+    /// a whole millisecond by no more than arithmetic rounds is that millisecond: a date that was
+    /// computed in another way is the same to a query.
     func milliseconds() throws(UnsendableValue) -> Int64 {
         guard let nearest = Int64(exactly: (timeIntervalSince1970 * 1000).rounded()) else {
             throw UnsendableValue(reason: "the date \(self) is out of range")
         }
         // By comparison, so that what came as whole milliseconds goes as the same ones.
-        return Date(milliseconds: nearest) <= self ? nearest : nearest - 1
+        return timeIntervalSince(Date(milliseconds: nearest)) >= -rounding ? nearest : nearest - 1
+    }
+
+    /// What is lost where the date is computed: two steps of a `Double`, half a microsecond in our
+    /// times.
+    private var rounding: Double {
+        2 * max(abs(timeIntervalSince1970), abs(timeIntervalSinceReferenceDate)).ulp
     }
 
     init(milliseconds: Int64) {
