@@ -14,11 +14,16 @@ struct IndexFormTests {
     private let folder: URL
 
     init() async throws {
+        try await self.init(file: "old-index-keys.sqlite")
+    }
+
+    /// Opens a copy of a file.
+    private init(file name: String) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: "cloud.sqlite")
         let old = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "Fixtures/old-index-keys.sqlite")
+            .appending(path: "Fixtures/\(name)")
         try FileManager.default.copyItem(at: old, to: file)
         cloud = try await TestCloud(storage: SQLiteStorage(path: file.path))
         let user = try #require(
@@ -107,6 +112,35 @@ struct IndexFormTests {
         try await check()
         try await cloud.service.updateIndexes()
         try await check()
+    }
+
+    /// The file's notes have the titles `Thé vert`, `The tea`, `à la crème` and `a la carte`; the
+    /// version that wrote it had no word in its index for thé and à.
+    @Test("Words that are ignored only without their accents are added to the index")
+    func accents() async throws {
+        try? FileManager.default.removeItem(at: folder)
+        let old = try await Self(file: "words-without-accents.sqlite")
+        defer { try? FileManager.default.removeItem(at: old.folder) }
+        func check(_ line: String) async throws {
+            for (words, names) in [
+                ("thé", ["green"]), ("THE\u{301} vert", ["green"]), ("the tea", ["black"]),
+                ("à", ["milk"]), ("a la", ["milk", "sugar"]),
+            ] {
+                let found = try await old.found([
+                    [
+                        "fieldName": "title", "comparator": "CONTAINS_ALL_TOKENS",
+                        "fieldValue": ["value": .string(words), "type": "STRING"],
+                    ]
+                ])
+                #expect(
+                    Set(found) == Set(names.map { "/\($0)" }),
+                    "\(line), \(words)"
+                )
+            }
+        }
+        try await check("before")
+        try await old.cloud.service.updateIndexes()
+        try await check("after")
     }
 
     @Test("A snapshot of before is brought up to date when it comes back")

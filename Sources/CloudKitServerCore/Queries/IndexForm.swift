@@ -8,14 +8,14 @@ import Foundation
 
 /// The form of the index keys of an environment.
 ///
-/// Version 1 has the zone in the keys of references, and words without accents. Its entries stand
-/// under numbers of their own, so that files of before are brought up to date beside requests: what
-/// is saved meanwhile is written in the new form, and queries walk the index of all records until
-/// everything is.
+/// Version 1 has the zone in the keys of references, and words without accents; its entries stand
+/// under numbers of their own. Version 2 has words more, such as thé, which version 1 took for words
+/// that are ignored. Files of before are brought up to date beside requests: what is saved meanwhile
+/// is written in the new form, and queries walk the index of all records until everything is.
 struct IndexForm {
     let environment: RowID<StoredEnvironment>
 
-    private static let current = Data([1])
+    private static let current = Data([2])
     private static let name = "version"
 
     /// Kept with the data, so that a snapshot brings its form with it.

@@ -5,7 +5,8 @@ import Foundation
 /// checks and predicates in memory.
 ///
 /// A word is a run of letters and digits, or one symbol such as an emoji; case, accents and the form
-/// in which a letter is composed do not count.
+/// in which a letter is composed do not count. Whether a word is one of those that are ignored is
+/// asked before its accents go: French tea, thé, is not an English article.
 package struct SearchWords: Hashable, Sendable {
     /// The words that count, folded; those that stand in most texts do not.
     package private(set) var counting: Set<String> = []
@@ -34,6 +35,12 @@ package struct SearchWords: Hashable, Sendable {
     private mutating func insert(_ word: String) {
         isEmpty = false
         if !Self.ignored.contains(word) { counting.insert(word) }
+    }
+
+    /// Adds a word as it stands in a text.
+    private mutating func insert(written word: String) {
+        isEmpty = false
+        if !Self.ignored.contains(word.lowercased()) { counting.insert(Self.folded(word)) }
     }
 
     /// Adds the words of text of ASCII alone; false, with nothing wrong added, for other text.
@@ -70,11 +77,11 @@ package struct SearchWords: Hashable, Sendable {
                 word.append(character)
                 continue
             }
-            if !word.isEmpty { insert(Self.folded(word)) }
+            if !word.isEmpty { insert(written: word) }
             word = ""
-            if isSymbol(character) { insert(Self.folded(String(character))) }
+            if isSymbol(character) { insert(written: String(character)) }
         }
-        if !word.isEmpty { insert(Self.folded(word)) }
+        if !word.isEmpty { insert(written: word) }
     }
 
     /// A word without case, accents and signs of presentation, in one canonical form.

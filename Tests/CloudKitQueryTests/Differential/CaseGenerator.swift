@@ -17,6 +17,8 @@ struct CaseGenerator {
     static let texts = [
         "", "a", "A", "ab", "abc", "b", "é", "e\u{301}", "É", "10", "2", "the", "the cat",
         "Éclair, the cat", "cafe\u{301} au lait", "Café AU lait", "🎉", "🎉party 🎂", "straße",
+        "Thé vert",
+        "\u{E0} la carte", "The\u{301}", "a la",
         "STRASSE", "日本 東京", "it's a test", "\u{FFFD}", "same", "u", String(long.prefix(512)),
         long, long + "a", long + "b", String(long.prefix(511)) + "y",
     ]
@@ -24,6 +26,7 @@ struct CaseGenerator {
     static let searches = [
         "cat", "CAFE lait", "éclair", "the", "the cat", "🎉", "party 🎂", "strasse", "日本", "test s",
         "nothing here", "10", "CAFÉ", "e\u{301}clair", "and",
+        "th\u{E9}", "the\u{301} vert", "\u{C0} la", "a la",
     ]
 
     private static let integers: [Int64] = [
@@ -35,11 +38,11 @@ struct CaseGenerator {
     ]
     private static let moments: [Double] = [
         0, 1, 999.6, 1000.4, 86_400_000, 1_700_000_000_123, -1000.6,
+        // As other arithmetic makes them; the last is finer than that.
+        1_700_000_000_122.9998, 1_700_000_000_123.0002, 1_700_000_000_122.99,
     ]
     private static let sevens = [UInt8](repeating: 7, count: 600)
     private static let data: [[UInt8]] = [
-        // As other arithmetic makes them; the last is finer than that.
-        1_700_000_000_122.9998, 1_700_000_000_123.0002, 1_700_000_000_122.99,
         [], [0], [0, 1], [1], [255], [1, 255], sevens, sevens + [1],
     ]
     private static let places: [OracleValue] = [

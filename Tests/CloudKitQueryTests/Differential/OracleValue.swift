@@ -42,6 +42,8 @@ enum OracleValue: Hashable, Sendable {
     }
 
     /// What the service keeps: whole milliseconds, cut and not rounded.
+    ///
+    /// What lacks less than half a microsecond, as arithmetic loses it, lacks nothing.
     var kept: OracleValue {
         guard case .moment(let milliseconds) = self else { return self }
         return .moment((milliseconds + 0.0004).rounded(.down))
@@ -107,12 +109,8 @@ enum OracleValue: Hashable, Sendable {
     )
 
     private static func words(_ text: String) -> Set<String> {
-        let folded = text.folding(
-            options: [.caseInsensitive, .diacriticInsensitive],
-            locale: nil
-        )
         var words: [String] = [""]
-        for character in folded {
+        for character in text {
             if character == "🎉" || character == "🎂" {
                 words += [String(character), ""]
             } else if character.isLetter || character.isNumber {
@@ -121,7 +119,13 @@ enum OracleValue: Hashable, Sendable {
                 words.append("")
             }
         }
-        return Set(words.filter { !$0.isEmpty }).subtracting(stopWords)
+        // As they are written: thé is none of them, though it is searched for as the.
+        let counting = words.filter { !$0.isEmpty && !stopWords.contains($0.lowercased()) }
+        return Set(
+            counting.map {
+                $0.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+            }
+        )
     }
 }
 
