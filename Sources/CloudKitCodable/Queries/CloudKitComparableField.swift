@@ -2,7 +2,7 @@ public import CloudKit
 
 /// A type of property that CloudKit compares with a value.
 ///
-/// Text, numbers, dates, identifiers and references are; so are their optionals, and enumerations
+/// Text, numbers, dates, bytes, identifiers and references are; so are their optionals, and enumerations
 /// with raw values without a conformance. A type of yours that codes itself as one of them becomes
 /// one by saying what it is compared as:
 ///
@@ -15,7 +15,7 @@ public protocol CloudKitComparableField {
     /// The type of the values that the property is compared with.
     associatedtype Comparand = Self
 
-    /// A value as the field holds it, a text, a number, a date or a reference; nil for one that no
+    /// A value as the field holds it, a text, a number, a date, bytes or a reference; nil for one that no
     /// field can hold.
     static func comparand(_ value: Comparand) -> (any Sendable)?
 }
@@ -79,7 +79,12 @@ extension Date: CloudKitOrderedField {
     public static func comparand(_ value: Date) -> (any Sendable)? { value }
 }
 
-// What is text in a record has no order there that means anything.
+// Bytes, and what is text in a record, have no order there that means anything.
+
+extension Data: CloudKitComparableField {
+    /// The bytes.
+    public static func comparand(_ value: Data) -> (any Sendable)? { value }
+}
 
 extension UUID: CloudKitComparableField {
     /// The identifier as text.

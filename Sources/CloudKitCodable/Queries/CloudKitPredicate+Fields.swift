@@ -43,6 +43,22 @@ extension CloudKitPredicate {
         )
     }
 
+    /// Holds where the model that the property refers to has one of the identities.
+    public static func field<Value: CloudKitModel>(
+        _ property: KeyPath<Model, Value>,
+        isIn recordIDs: [CKRecord.ID]
+    ) -> Self {
+        comparing(key(property), "%K IN %@", with: list(recordIDs.map(CKRecord.ID.comparand)))
+    }
+
+    /// Holds where the model that the property refers to has one of the identities.
+    public static func field<Value: CloudKitModel>(
+        _ property: KeyPath<Model, Value?>,
+        isIn recordIDs: [CKRecord.ID]
+    ) -> Self {
+        comparing(key(property), "%K IN %@", with: list(recordIDs.map(CKRecord.ID.comparand)))
+    }
+
     /// Holds where the field is one of the values.
     public static func field<Value: CloudKitComparableField>(
         _ key: CloudKitFieldKey<Model, Value>,
@@ -131,6 +147,14 @@ extension CloudKitPredicate {
             "ANY %K IN %@",
             with: list(elements.map { List.Element.comparand($0) })
         )
+    }
+
+    /// Holds where the list of models refers to one of the records.
+    public static func field<List: CloudKitListField>(
+        _ property: KeyPath<Model, List>,
+        containsAnyOf recordIDs: [CKRecord.ID]
+    ) -> Self where List.Element: CloudKitModel {
+        comparing(key(property), "ANY %K IN %@", with: list(recordIDs.map(CKRecord.ID.comparand)))
     }
 
     /// Holds where an element of the list begins with a text.

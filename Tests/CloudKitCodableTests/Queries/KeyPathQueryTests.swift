@@ -81,6 +81,26 @@ struct KeyPathQueryTests {
             ("!= raw value", Case(\.color != .red, "bread", "call")),
             ("== UUID", Case(\.uuid == uuid, "milk")),
             ("== reference", Case(\.folder == folderID("bakery"), "bread")),
+            (
+                "is in, references",
+                Case(
+                    .field(\.folder, isIn: [folderID("bakery"), folderID("kitchen")]),
+                    "milk",
+                    "bread"
+                )
+            ),
+            (
+                "is in, references of another zone",
+                Case(.field(\.folder, isIn: [CKRecord.ID(recordName: "bakery")]))
+            ),
+            (
+                "is in, native references",
+                Case(.field(\.owner, isIn: [folderID("kitchen")]), "call")
+            ),
+            (
+                "is not in, references",
+                Case(!.field(\.folder, isIn: [folderID("bakery")]), "milk", "call")
+            ),
             ("== native reference", Case(\.owner == folderID("kitchen"), "call")),
             ("and", Case(\.count > 1 && \.title == "Milk" && \.isDone == false, "milk")),
             ("not", Case(!(\.count > 3), "bread", "call")),
@@ -128,6 +148,7 @@ struct KeyPathQueryTests {
     func comparators(fixture: CloudFixture, way: Way) async throws {
         try await fixture.run { cloud in
             let database = try await Self.filled(cloud, way)
+            let saved = try await Self.all("Note", database)
             for (line, example) in Self.cases() {
                 let query = try Memo.query(where: example.predicate)
                 let (results, _) = try await database.records(
@@ -135,6 +156,73 @@ struct KeyPathQueryTests {
                     inZoneWith: Self.zoneID
                 )
                 #expect(Set(results.map(\.0.recordName)) == example.names, "\(line)")
+                #expect(
+                    Set(
+                        saved.filter { query.predicate.evaluate(with: $0) }
+                            .map(\.recordID.recordName)
+                    ) == example.names,
+                    "\(line), in memory"
+                )
+            }
+        }
+    }
+
+    private static func all(
+        _ type: String,
+        _ database: CKDatabase
+    ) async throws -> [CKRecord] {
+        let query = CKQuery(recordType: type, predicate: NSPredicate(value: true))
+        return try await database.records(matching: query, inZoneWith: zoneID).matchResults
+            .map { try $0.1.get() }
+    }
+
+    @Test("Bytes and the models that others refer to are found, by the service and in memory")
+    func bytesAndModels() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            try await database.save(CKRecordZone(zoneID: Self.zoneID))
+            let (left, right) = (Drawer(id: "left", title: "L"), Drawer(id: "right", title: "R"))
+            let chests = [
+                Chest(id: "a", stamp: Data([1, 2]), top: left, spare: right, drawers: [left]),
+                Chest(id: "b", stamp: Data(), stamps: [Data([7]), Data("null".utf8)], top: right),
+                Chest(
+                    id: "c",
+                    stamp: Data("null".utf8),
+                    stamps: [Data([1])],
+                    top: left,
+                    drawers: [right]
+                ),
+            ]
+            var known: [CKRecord] = []
+            for chest in chests {
+                let saved = try await database.save(chest, in: Self.zoneID, onto: known)
+                known = Array(Set(known + saved.records))
+            }
+            let saved = try await Self.all("Chest", database)
+            let (leftID, rightID) = (Self.folderID("left"), Self.folderID("right"))
+            let cases: [(CloudKitPredicate<Chest>, Set<String>)] = [
+                (\.stamp == Data([1, 2]), ["a"]), (\.stamp == Data(), ["b"]),
+                (\.stamp == Data("null".utf8), ["c"]), (\.stamp != Data([1, 2]), ["b", "c"]),
+                (.field(\.stamp, isIn: [Data([1, 2]), Data()]), ["a", "b"]),
+                (.field(\.stamps, contains: Data([7])), ["b"]),
+                (.field(\.stamps, containsAnyOf: [Data([1]), Data("null".utf8)]), ["b", "c"]),
+                (.field(\.top, isIn: [leftID]), ["a", "c"]),
+                (.field(\.top, isIn: [leftID, rightID]), ["a", "b", "c"]),
+                (!.field(\.top, isIn: [leftID]), ["b"]), (.field(\.top, isIn: []), []),
+                (.field(\.spare, isIn: [rightID]), ["a"]),
+                (!.field(\.spare, isIn: [rightID]), ["b", "c"]),
+                (.field(\.drawers, containsAnyOf: [leftID, rightID]), ["a", "c"]),
+                (.field(\.drawers, containsAnyOf: [CKRecord.ID(recordName: "left")]), []),
+            ]
+            for (index, (predicate, names)) in cases.enumerated() {
+                let query = try Chest.query(where: predicate)
+                let (found, _) = try await database.records(
+                    matching: query,
+                    inZoneWith: Self.zoneID
+                )
+                #expect(Set(found.map(\.0.recordName)) == names, "case \(index)")
+                let held = saved.filter { query.predicate.evaluate(with: $0) }
+                #expect(Set(held.map(\.recordID.recordName)) == names, "case \(index), in memory")
             }
         }
     }
@@ -185,5 +273,15 @@ struct KeyPathQueryTests {
             }
         }
     }
+}
+
+@CloudKitRecord
+private struct Chest: Identifiable {
+    var id: String
+    var stamp: Data
+    var stamps: [Data] = []
+    var top: Drawer
+    var spare: Drawer?
+    var drawers: [Drawer] = []
 }
 #endif
