@@ -91,7 +91,8 @@ struct QueryField: Hashable {
         system == .createdUserRecordName || system == .modifiedUserRecordName
     }
 
-    /// The error for a field that lacks an index, with the line of schema that would help.
+    /// The error for a field that lacks an index, with the line of schema that would help, where one
+    /// would.
     func lacks(_ index: FieldSchema.Indexes) -> RequestError {
         let (adjective, keyword) =
             switch index {
@@ -99,6 +100,15 @@ struct QueryField: Hashable {
             case .searchable: ("searchable", "SEARCHABLE")
             default: ("queryable", "QUERYABLE")
             }
+        guard FieldSchema.everyIndex(for: schema.type).contains(index) else {
+            return RequestError(
+                .badRequest,
+                reason: "Field '\(name)' is not \(adjective) and cannot be made so: it has a value "
+                    + "type of \(schema.type.tag)"
+                    + (schema.type.isList && index == .sortable
+                        ? ", and lists have no order; sort by a field with one value" : "")
+            )
+        }
         let quoted = system.map { "\"\($0.schemaName)\"" } ?? name
         return RequestError(
             .badRequest,
