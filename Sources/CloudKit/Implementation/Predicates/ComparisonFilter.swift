@@ -268,7 +268,9 @@ struct ComparisonFilter {
                 throw refusal("A list holds constants only", at: position)
             }
             return try wire(.field(.list(values)), at: position)
-        case .function("now", _, _): return try wire(.field(.date(Date())), at: position)
+        case .function("now", let arguments, _):
+            guard arguments.isEmpty else { throw refusal("now() takes no argument", at: position) }
+            return try wire(.field(.date(Date())), at: position)
         case .function("tokenize:using:", let arguments, _) where !arguments.isEmpty:
             return try wire(arguments[0])
         case .function(let name, _, _):

@@ -4,16 +4,21 @@ import Foundation
 struct ParsedPredicate: Sendable {
     let format: String
     let tree: Result<PredicateTree, PredicateError>
+    /// How many levels deep the format is nested.
+    let levels: Int
 
     init(_ format: String, arguments: [Any?]) {
         self.format = format
-        tree = Result { () throws(PredicateError) in
+        let parsed = Result { () throws(PredicateError) in
             try PredicateParser.parse(format, arguments: arguments)
         }
+        tree = parsed.map { $0.tree }
+        levels = (try? parsed.get().levels) ?? 0
     }
 
     init(tree: PredicateTree) {
         format = ""
+        levels = 0
         self.tree = .success(tree)
     }
 
@@ -59,6 +64,7 @@ extension NSPredicate {
                 at: nil
             )
         }
+        guard depth + parsed.levels <= PredicateTree.depthLimit else { throw .tooDeep(at: nil) }
         return try parsed.tree.get()
     }
 

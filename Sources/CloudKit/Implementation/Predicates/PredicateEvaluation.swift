@@ -118,15 +118,17 @@ struct PredicateEvaluation {
 
     private func value(of function: String, _ arguments: [PredicateValue]) -> PredicateValue {
         switch (function, arguments.first, arguments.last) {
-        case ("now", _, _): .field(.date(Date()))
+        case ("now", nil, _): .field(.date(Date()))
         case (
             "distanceToLocation:fromLocation:", .field(.location(let a)), .field(.location(let b))
-        ):
+        ) where arguments.count == 2:
             .field(.double(a.queryDistance(to: b)))
         case ("tokenize:using:", let text?, _): text
-        case ("CAST", .field(.double(let seconds)), .field(.string("NSDate"))):
+        case ("CAST", .field(.double(let seconds)), .field(.string("NSDate")))
+        where arguments.count == 2:
             .field(.date(Date(timeIntervalSinceReferenceDate: seconds)))
-        case ("CAST", .field(.int64(let seconds)), .field(.string("NSDate"))):
+        case ("CAST", .field(.int64(let seconds)), .field(.string("NSDate")))
+        where arguments.count == 2:
             .field(.date(Date(timeIntervalSinceReferenceDate: Double(seconds))))
         default: .unusable("the function \(function)")
         }

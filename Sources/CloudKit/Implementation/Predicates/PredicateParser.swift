@@ -5,19 +5,23 @@ struct PredicateParser {
     private let tokens: [PredicateScanner.Token]
     private let arguments: [Any?]
     private var index = 0
+    /// The levels around what is read.
     private var depth = 0
+    /// The most levels around anything that was read.
+    private var deepest = 0
 
     /// Reads a format with its arguments.
     ///
+    /// - Returns: What it says, and how many levels deep it is nested.
     /// - Throws: `PredicateError` with the place that cannot be read.
     static func parse(
         _ format: String,
         arguments: [Any?]
-    ) throws(PredicateError) -> PredicateTree {
+    ) throws(PredicateError) -> (tree: PredicateTree, levels: Int) {
         do {
             var scanner = PredicateScanner(format, arguments: arguments)
             var parser = PredicateParser(tokens: try scanner.tokens(), arguments: arguments)
-            return try parser.whole()
+            return (try parser.whole(), parser.deepest)
         } catch {
             var error = error
             error.format = format
@@ -76,23 +80,28 @@ struct PredicateParser {
         return parts.count == 1 ? parts[0] : .and(parts)
     }
 
-    /// Goes one level deeper; who calls it comes back up again.
-    private mutating func enter() throws(PredicateError) {
-        guard depth < PredicateTree.depthLimit else { throw .tooDeep(at: current.position) }
+    /// Goes one level deeper, behind what stands at a place; who calls it comes back up again.
+    private mutating func enter(at position: Int) throws(PredicateError) {
+        guard depth < PredicateTree.depthLimit else { throw .tooDeep(at: position) }
         depth += 1
+        deepest = max(deepest, depth)
     }
 
     private mutating func negation() throws(PredicateError) -> PredicateTree {
-        try enter()
-        defer { depth -= 1 }
         let position = current.position
-        if take("NOT", "!") { return .not(try negation(), position: position) }
+        if take("NOT", "!") {
+            try enter(at: position)
+            defer { depth -= 1 }
+            return .not(try negation(), position: position)
+        }
         if take("TRUEPREDICATE") { return .truth(true) }
         if take("FALSEPREDICATE") { return .truth(false) }
         guard current.kind == .symbol("(") else { return try comparison() }
         let start = index
         do {
             advance()
+            try enter(at: position)
+            defer { depth -= 1 }
             let tree = try alternatives()
             try expect(")")
             return tree
@@ -177,8 +186,6 @@ struct PredicateParser {
     // MARK: Expressions
 
     private mutating func expression() throws(PredicateError) -> PredicateExpression {
-        try enter()
-        defer { depth -= 1 }
         let token = current
         let position = token.position
         advance()
@@ -193,9 +200,11 @@ struct PredicateParser {
         case .key(let key): return .key(key, position: position)
         case .variable(let name): return .variable(name, position: position)
         case .word(let word): return try named(word, at: position)
-        case .symbol("{"): return .list(try list(until: "}"), position: position)
+        case .symbol("{"): return .list(try list(until: "}", from: position), position: position)
         case .symbol("-"): return try negative(at: position)
         case .symbol("("):
+            try enter(at: position)
+            defer { depth -= 1 }
             let inner = try expression()
             try expect(")")
             return inner
@@ -209,7 +218,9 @@ struct PredicateParser {
         at position: Int
     ) throws(PredicateError) -> PredicateExpression {
         if take("(") {
-            return .function(word, try list(until: ")"), position: position)
+            let arguments = try list(until: ")", from: position)
+            try Self.check(arguments.count, for: word, at: position)
+            return .function(word, arguments, position: position)
         }
         return switch word.uppercased() {
         case "NIL", "NULL": .value(.null, position: position)
@@ -224,9 +235,33 @@ struct PredicateParser {
         }
     }
 
+    /// The functions that are understood, with how many arguments they take.
+    private static let functions: [String: (counts: ClosedRange<Int>, form: String)] = [
+        "now": (0...0, "now()"), "CAST": (2...2, "CAST(seconds, 'NSDate')"),
+        "distanceToLocation:fromLocation:": (
+            2...2, "distanceToLocation:fromLocation:(field, location)"
+        ),
+        "tokenize:using:": (1...2, "tokenize:using:(text, options)"),
+    ]
+
+    private static func check(
+        _ count: Int,
+        for function: String,
+        at position: Int
+    ) throws(PredicateError) {
+        guard let known = functions[function], !known.counts.contains(count) else { return }
+        throw PredicateError(
+            "\(function) with \(count) argument\(count == 1 ? "" : "s"); write \(known.form)",
+            at: position
+        )
+    }
+
     private mutating func list(
-        until end: String
+        until end: String,
+        from position: Int
     ) throws(PredicateError) -> [PredicateExpression] {
+        try enter(at: position)
+        defer { depth -= 1 }
         var elements: [PredicateExpression] = []
         guard !take(end) else { return elements }
         repeat { elements.append(try expression()) } while take(",")
@@ -235,6 +270,8 @@ struct PredicateParser {
     }
 
     private mutating func negative(at position: Int) throws(PredicateError) -> PredicateExpression {
+        try enter(at: position)
+        defer { depth -= 1 }
         switch try expression() {
         case .value(.field(.int64(let integer)), _):
             // What is the smallest number already has no opposite.
@@ -242,7 +279,13 @@ struct PredicateParser {
                 return .value(.field(.unsigned(1 << 63)), position: position)
             }
             return .value(.field(.int64(-integer)), position: position)
-        case .value(.field(.unsigned(let integer)), _) where integer == 1 << 63:
+        case .value(.field(.unsigned(let integer)), _):
+            guard integer == 1 << 63 else {
+                throw PredicateError(
+                    "-\(integer) is below \(Int64.min), the smallest whole number",
+                    at: position
+                )
+            }
             return .value(.field(.int64(.min)), position: position)
         case .value(.field(.double(let double)), _):
             return .value(.field(.double(-double)), position: position)

@@ -17,8 +17,10 @@ indirect enum PredicateTree: Sendable {
     case or([PredicateTree], position: Int)
     case not(PredicateTree, position: Int)
 
-    /// Levels of brackets, `NOT` and compounds that are followed, so that no predicate exhausts the
-    /// stack.
+    /// Levels that may stand around a comparison or value, so that no predicate exhausts the stack.
+    ///
+    /// One level is each `NOT`, bracket, list, sign and call of a function in a format, and each
+    /// `NSCompoundPredicate`; those of a format count on from the compounds around it.
     static let depthLimit = 200
 }
 
@@ -136,7 +138,7 @@ struct PredicateError: Error, Sendable {
     var format: String?
 
     init(_ message: String, at position: Int?) {
-        self.message = message
+        self.message = Self.shortened(message)
         self.position = position
     }
 }
@@ -157,9 +159,29 @@ extension PredicateError: CustomStringConvertible {
     var description: String {
         switch (format, position) {
         case (let format?, let position?):
-            "Predicate \"\(format)\", character \(position): \(message)"
-        case (let format?, nil): "Predicate \"\(format)\": \(message)"
+            "Predicate \"\(Self.excerpt(format, around: position))\", character \(position): "
+                + message
+        case (let format?, nil): "Predicate \"\(Self.excerpt(format, around: 1))\": \(message)"
         default: "Predicate: \(message)"
         }
+    }
+
+    /// A format, or of a long one what stands around a place.
+    private static func excerpt(_ format: String, around position: Int) -> String {
+        let scalars = format.unicodeScalars
+        let limit = 200
+        guard scalars.count > limit else { return format }
+        let before = max(0, min(position - 1 - limit / 2, scalars.count - limit))
+        let part = scalars.dropFirst(before).prefix(limit)
+        return (before > 0 ? "…" : "") + String(part)
+            + (part.endIndex < scalars.endIndex ? "…" : "")
+    }
+
+    /// A message, or of one with a long name or number how it begins and ends.
+    private static func shortened(_ message: String) -> String {
+        let scalars = message.unicodeScalars
+        let limit = 400
+        guard scalars.count > limit else { return message }
+        return String(scalars.prefix(limit / 2)) + "…" + String(scalars.suffix(limit / 2))
     }
 }
