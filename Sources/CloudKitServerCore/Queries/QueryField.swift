@@ -103,8 +103,9 @@ struct QueryField: Hashable {
         guard FieldSchema.everyIndex(for: schema.type).contains(index) else {
             return RequestError(
                 .badRequest,
-                reason: "Field '\(name)' is not \(adjective) and cannot be made so: it has a value "
-                    + "type of \(schema.type.tag)"
+                reason:
+                    "Field '\(name)' is not marked \(adjective), and no schema can mark it: it has a "
+                    + "value type of \(schema.type.tag)"
                     + (schema.type.isList && index == .sortable
                         ? ", and lists have no order; sort by a field with one value" : "")
             )
