@@ -306,4 +306,73 @@ struct SightAttackTests {
         let held = try await modify(cloud, as: eve, [TestCloud.note("forceDelete", "mine")])
         #expect(held[0].serverErrorCode == "VALIDATING_REFERENCE_ERROR")
     }
+
+    @Test("A stranger's references neither go with a public record nor use up its creator's")
+    func strangersReferences() async throws {
+        let cloud = try await TestCloud()
+        let ada = try await cloud.addUser()
+        let eve = try await cloud.addUser("Eve")
+        _ = try await modify(cloud, as: ada, [TestCloud.note("create", "target")])
+        let fields = SharedTrees.reference(to: "target", "DELETE_SELF")
+        for start in stride(from: 0, to: 750, by: 150) {
+            let notes = (start..<start + 150).map { TestCloud.note("create", "e\($0)", fields) }
+            let made = try await modify(cloud, as: eve, notes)
+            #expect(made.allSatisfy { $0.serverErrorCode == nil })
+        }
+        // Her own limit is reached, nobody else's.
+        let tooMany = try await modify(cloud, as: eve, [TestCloud.note("create", "more", fields)])
+        #expect(tooMany[0].nativeErrorCode == 27)
+        let own = try await modify(cloud, as: ada, [TestCloud.note("create", "own", fields)])
+        #expect(own[0].serverErrorCode == nil)
+        let gone = try await modify(cloud, as: ada, [TestCloud.note("forceDelete", "target")])
+        #expect(gone[0].deleted == true)
+        let left = try await cloud.lookUp(
+            ["target", "own", "e0", "e749"],
+            in: "_defaultZone",
+            as: ada,
+            database: .public
+        ).records
+        #expect(left.map(\.serverErrorCode) == ["NOT_FOUND", "NOT_FOUND", nil, nil])
+        // A name that somebody else takes ties nothing of before to the new record.
+        _ = try await modify(cloud, as: eve, [TestCloud.note("create", "own")])
+        let back = TestCloud.note("create", "a", SharedTrees.reference(to: "own", "VALIDATE"))
+        #expect(try await modify(cloud, as: ada, [back])[0].serverErrorCode == nil)
+        let taken = try await modify(cloud, as: eve, [TestCloud.note("forceDelete", "own")])
+        #expect(taken[0].deleted == true)
+    }
+
+    @Test("Public records that were made without a user have no creator in common")
+    func withoutCreator() async throws {
+        let cloud = try await TestCloud()
+        let schema = """
+            DEFINE SCHEMA
+            RECORD TYPE Note (
+                to REFERENCE, GRANT READ, CREATE, WRITE TO "_world"
+            );
+            """
+        _ = try await cloud.service.importSchema(
+            schema,
+            container: TestCloud.container,
+            environment: .development
+        )
+        let made = try await modify(
+            cloud,
+            as: nil,
+            [
+                TestCloud.note("create", "target"),
+                TestCloud.note("create", "d", SharedTrees.reference(to: "target", "DELETE_SELF")),
+                TestCloud.note("create", "v", SharedTrees.reference(to: "target", "VALIDATE")),
+            ]
+        )
+        #expect(made.map(\.serverErrorCode) == [nil, nil, nil])
+        let gone = try await modify(cloud, as: nil, [TestCloud.note("forceDelete", "target")])
+        #expect(gone[0].deleted == true)
+        let left = try await cloud.lookUp(
+            ["d", "v"],
+            in: "_defaultZone",
+            as: nil,
+            database: .public
+        ).records
+        #expect(left.map(\.serverErrorCode) == [nil, nil])
+    }
 }

@@ -32,7 +32,9 @@ extension StorageConformance {
                 let back = try writer.entries(IndexScan(zone: world.zone, index: 1, limit: 9))
                 #expect(back.map(\.key) == entry.map(\.key))
                 #expect(back.map(\.record) == [record.id])
-                #expect(try writer.references(world.zone, to: "t").map(\.source) == [record.id])
+                #expect(
+                    try writer.references(world.zone, to: "t", in: "").map(\.source) == [record.id]
+                )
                 #expect(try writer.schema(world.environment) == Data([4]))
                 #expect(try writer.database(world.database)?.headSequence == 3)
                 #expect(try writer.documents("d/1/x").map(\.name) == ["n"])

@@ -165,8 +165,10 @@ extension StorageConformance {
                 #expect(try writer.shares(neighbour.id) == ["four"])
             }
         },
-        Check(testDescription: "References are found by target, counted by kind, removed by source")
-        {
+        Check(
+            testDescription:
+                "References are found by target and circle, counted by kind, removed by source"
+        ) {
             storage in
             try await storage.write { writer in
                 let zone = try Self.zone(writer)
@@ -177,10 +179,17 @@ extension StorageConformance {
                     try writer.addReference(reference, in: zone)
                     try writer.addReference(reference, in: zone)
                 }
-                #expect(try writer.references(zone, to: "t").map(\.source) == [one, two])
-                #expect(try writer.referenceCount(zone, to: "t", .validate) == 1)
+                let mine = StoredReference(source: two, target: "t", kind: .validate, circle: "me")
+                try writer.addReference(mine, in: zone)
+                #expect(try writer.references(zone, to: "t", in: "").map(\.source) == [one, two])
+                #expect(try writer.references(zone, to: "t", in: "me") == [mine])
+                #expect(try writer.references(zone, to: "t", in: "you").isEmpty)
+                #expect(try writer.referenceCount(zone, to: "t", .validate, in: "") == 1)
+                #expect(try writer.referenceCount(zone, to: "t", .validate, in: "you") == 0)
                 try writer.removeReferences(from: one)
-                #expect(try writer.references(zone, to: "t").map(\.source) == [two])
+                #expect(try writer.references(zone, to: "t", in: "").map(\.source) == [two])
+                try writer.removeReferences(from: two)
+                #expect(try writer.references(zone, to: "t", in: "me").isEmpty)
             }
         },
     ]

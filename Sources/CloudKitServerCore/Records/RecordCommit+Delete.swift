@@ -88,7 +88,7 @@ extension RecordCommit {
             {
                 found.append(share)
             }
-            for reference in try writer.references(target.zone, to: target.name)
+            for reference in try references(to: target)
             where reference.kind == .deleteSelf && seen.insert(reference.source).inserted {
                 guard let source = try writer.record(reference.source), !source.isDeleted else {
                     continue
@@ -103,10 +103,10 @@ extension RecordCommit {
     private func checkNotNeeded(_ doomed: [StoredRecord], _ others: Set<String>?) throws {
         let going = Set(doomed.map(\.id))
         for target in doomed {
-            for reference in try writer.references(target.zone, to: target.name)
+            for reference in try references(to: target)
             where reference.kind != .deleteSelf && !going.contains(reference.source) {
                 guard let source = try writer.record(reference.source), !source.isDeleted,
-                    holds(source, target), try !isGoing(source.name, others)
+                    try !isGoing(source.name, others)
                 else { continue }
                 let what = reference.kind == .parent ? "is the parent of" : "is validated by"
                 let who = try sight.shows(source, writer) ? "'\(source.name)'" : "another record"
@@ -118,12 +118,11 @@ extension RecordCommit {
         }
     }
 
-    /// Whether a record that refers to another one can hold back its deletion.
-    ///
-    /// In the public database anyone can refer to anything; only what its own creator made holds a
-    /// record, so that nobody is kept from deleting what is theirs.
-    private func holds(_ source: StoredRecord, _ target: StoredRecord) -> Bool {
-        zone.database.owner != nil || source.created.user == target.created.user
+    /// The references to a record that its deletion meets.
+    private func references(to target: StoredRecord) throws -> [StoredReference] {
+        let circle = References.circle(of: target.created.user, in: zone.database)
+        guard let circle else { return [] }
+        return try writer.references(target.zone, to: target.name, in: circle)
     }
 
     /// Whether a record that is there still goes with this batch.

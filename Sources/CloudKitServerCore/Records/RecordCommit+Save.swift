@@ -157,7 +157,7 @@ extension RecordCommit {
         } else {
             try writer.addEntries(new, in: row.zone)
         }
-        for reference in references.stored(from: row.id) {
+        for reference in references.stored(from: row, in: zone.database) {
             try writer.addReference(reference, in: row.zone)
         }
         if row.hasAssets || existing?.hasAssets == true {
@@ -167,7 +167,7 @@ extension RecordCommit {
     }
 
     /// The indexes of a type; kept for as long as the batch does not make the schema grow.
-    private mutating func indexKeys(of name: String) -> IndexKeys {
+    mutating func indexKeys(of name: String) -> IndexKeys {
         let type = rules.schema.types[name] ?? RecordTypeSchema(number: 0)
         guard !rules.isChanged else { return IndexKeys(type) }
         if let keys = steadyKeys[name] { return keys }

@@ -28,9 +28,26 @@ struct References: Hashable {
         if let parent { items.append(Item(target: parent, kind: .parent)) }
     }
 
-    /// The references as rows.
-    func stored(from source: RowID<StoredRecord>) -> [StoredReference] {
-        items.map { StoredReference(source: source, target: $0.target, kind: $0.kind) }
+    /// The references as rows; none where nobody's deletion ever meets them.
+    func stored(from source: StoredRecord, in database: StoredDatabase) -> [StoredReference] {
+        guard let circle = Self.circle(of: source.created.user, in: database) else { return [] }
+        return items.map {
+            StoredReference(source: source.id, target: $0.target, kind: $0.kind, circle: circle)
+        }
+    }
+
+    /// Among whose records a reference with an action, or a parent, matters: the one rule for what goes
+    /// along with a deletion, what holds one back, and what counts against a target's limit.
+    ///
+    /// In a database with an owner that is among all. In the public database anyone can refer to
+    /// anything, so it is among the records of one creator: a stranger's reference neither holds a
+    /// record nor goes with it, and takes none of the places of others. Records that were made without
+    /// a user have no creator, and nothing in common.
+    ///
+    /// - Returns: A creator, empty for everybody; nil for nobody.
+    static func circle(of creator: String, in database: StoredDatabase) -> String? {
+        guard database.owner == nil else { return "" }
+        return creator.isEmpty || creator == ZoneDirectory.publicOwner ? nil : creator
     }
 }
 
@@ -46,9 +63,10 @@ extension RecordCommit {
         for item in references.items { try checkZone(item, name) }
         let fresh = references.items.filter { old?.items.contains($0) != true }
         try checkTies(fresh, of: name)
+        let creator = existing?.created.user ?? stamp.user
         for item in references.items {
             let isOld = !fresh.contains(item)
-            if !isOld { try checkCount(item, name) }
+            if !isOld { try checkCount(item, name, creator) }
             // In the public database a target may have gone since it was referred to.
             if isOld, zone.database.owner == nil { continue }
             if item.kind != .deleteSelf { try checkTarget(item, name) }
@@ -64,11 +82,13 @@ extension RecordCommit {
         )
     }
 
-    private func checkCount(_ item: References.Item, _ name: String) throws {
-        guard item.kind != .parent else { return }
+    private func checkCount(_ item: References.Item, _ name: String, _ creator: String) throws {
+        guard item.kind != .parent,
+            let circle = References.circle(of: creator, in: zone.database)
+        else { return }
         let zone = zone.zone.id
         let count = try [StoredReference.Kind.deleteSelf, .validate].reduce(0) {
-            $0 + (try writer.referenceCount(zone, to: item.target, $1))
+            $0 + (try writer.referenceCount(zone, to: item.target, $1, in: circle))
         }
         guard count < Limits.owningReferencesPerTarget else {
             throw RecordFailure(

@@ -89,13 +89,18 @@ public protocol StorageReader {
     func tombstones(modifiedBefore milliseconds: Int64, limit: Int) throws -> [StoredRecord]
     /// The shares that live records of a zone are the roots of, by name.
     func shares(_ zone: RowID<StoredZone>) throws -> [String]
-    /// The references that point to a record, by source.
-    func references(_ zone: RowID<StoredZone>, to target: String) throws -> [StoredReference]
-    /// The number of references of one kind that point to a record.
+    /// The references of one circle that point to a record, by source.
+    func references(
+        _ zone: RowID<StoredZone>,
+        to target: String,
+        in circle: String
+    ) throws -> [StoredReference]
+    /// The number of references of one kind and circle that point to a record.
     func referenceCount(
         _ zone: RowID<StoredZone>,
         to target: String,
-        _ kind: StoredReference.Kind
+        _ kind: StoredReference.Kind,
+        in circle: String
     ) throws -> Int
 
     /// Whether a record, or one in a snapshot, holds the asset of a checksum.

@@ -16,11 +16,19 @@ public struct StoredReference: Hashable, Sendable {
     public var target: String
     /// What the reference is.
     public var kind: Kind
+    /// Among whose records it counts: a creator's; empty for everybody's.
+    public var circle: String
 
     /// Makes a row.
-    public init(source: RowID<StoredRecord>, target: String, kind: Kind) {
+    public init(
+        source: RowID<StoredRecord>,
+        target: String,
+        kind: Kind,
+        circle: String = ""
+    ) {
         self.source = source
         self.target = target
         self.kind = kind
+        self.circle = circle
     }
 }

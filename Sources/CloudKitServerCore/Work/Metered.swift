@@ -177,8 +177,12 @@ extension Metered {
         return found
     }
 
-    func references(_ zone: RowID<StoredZone>, to target: String) throws -> [StoredReference] {
-        let found = try source.references(zone, to: target)
+    func references(
+        _ zone: RowID<StoredZone>,
+        to target: String,
+        in circle: String
+    ) throws -> [StoredReference] {
+        let found = try source.references(zone, to: target, in: circle)
         try work.spend(found.count)
         return found
     }
@@ -186,9 +190,10 @@ extension Metered {
     func referenceCount(
         _ zone: RowID<StoredZone>,
         to target: String,
-        _ kind: StoredReference.Kind
+        _ kind: StoredReference.Kind,
+        in circle: String
     ) throws -> Int {
-        let found = try source.referenceCount(zone, to: target, kind)
+        let found = try source.referenceCount(zone, to: target, kind, in: circle)
         try work.spend(found / 64)
         return found
     }

@@ -99,37 +99,70 @@ extension SQLiteConnection {
         ) { $0[0] }
     }
 
-    func references(_ zone: RowID<StoredZone>, to target: String) throws -> [StoredReference] {
+    func references(
+        _ zone: RowID<StoredZone>,
+        to target: String,
+        in circle: String
+    ) throws -> [StoredReference] {
         try all(
-            "SELECT source, kind FROM reference WHERE zone = ? AND target = ? ORDER BY source, kind",
-            [zone.rawValue, target]
+            """
+            SELECT source, kind FROM reference WHERE zone = ? AND target = ? AND circle = ?
+            ORDER BY source, kind
+            """,
+            [zone.rawValue, target, circle]
         ) { row in
             guard let kind = StoredReference.Kind(rawValue: row[1]) else {
                 throw StorageError(.corrupt, "A reference is of an unknown kind")
             }
-            return StoredReference(source: RowID(rawValue: row[0]), target: target, kind: kind)
+            return StoredReference(
+                source: RowID(rawValue: row[0]),
+                target: target,
+                kind: kind,
+                circle: circle
+            )
         }
     }
 
     func referenceCount(
         _ zone: RowID<StoredZone>,
         to target: String,
-        _ kind: StoredReference.Kind
+        _ kind: StoredReference.Kind,
+        in circle: String
     ) throws -> Int {
         try first(
-            "SELECT count(*) FROM reference WHERE zone = ? AND target = ? AND kind = ?",
-            [zone.rawValue, target, kind.rawValue]
+            """
+            SELECT count(*) FROM reference
+            WHERE zone = ? AND target = ? AND circle = ? AND kind = ?
+            """,
+            [zone.rawValue, target, circle, kind.rawValue]
         ) { $0[0] } ?? 0
     }
 
     func addReference(_ reference: StoredReference, in zone: RowID<StoredZone>) throws {
         try run(
-            "INSERT OR IGNORE INTO reference (zone, target, kind, source) VALUES (?, ?, ?, ?)",
+            """
+            INSERT OR IGNORE INTO reference (zone, target, circle, kind, source)
+            VALUES (?, ?, ?, ?, ?)
+            """,
             [
-                zone.rawValue, reference.target, reference.kind.rawValue,
+                zone.rawValue, reference.target, reference.circle, reference.kind.rawValue,
                 reference.source.rawValue,
             ],
             to: .contents
+        )
+    }
+
+    /// Gives the references of public databases that have no circle theirs: their records' creators.
+    func addMissingCircles() throws {
+        try runOnce(
+            """
+            UPDATE reference
+            SET circle = coalesce((SELECT createdBy FROM record WHERE id = source), '')
+            WHERE circle = '' AND zone IN (
+                SELECT zone.id FROM zone JOIN database ON database.id = zone.database
+                WHERE database.owner = 0
+            )
+            """
         )
     }
 

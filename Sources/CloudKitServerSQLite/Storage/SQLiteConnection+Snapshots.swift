@@ -78,8 +78,12 @@ extension SQLiteConnection {
         for table in ["zone", "record", "indexEntry", "reference", "asset", "document"] {
             try add(table, from: id, shift: shift)
         }
-        guard try !columns(of: "snapshot\(id)record").contains("checksum") else { return }
-        try addMissingChecksums()
+        if try !columns(of: "snapshot\(id)reference").contains("circle") {
+            try addMissingCircles()
+        }
+        if try !columns(of: "snapshot\(id)record").contains("checksum") {
+            try addMissingChecksums()
+        }
     }
 
     func removeSnapshot(_ container: String, _ name: String) throws {

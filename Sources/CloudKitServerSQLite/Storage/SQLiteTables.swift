@@ -31,6 +31,10 @@ enum SQLiteTables {
             try database.execute(sql: checksums)
             try SQLiteConnection(database).addMissingChecksums()
         }
+        migrator.registerMigration("circles of references") { database in
+            try database.execute(sql: circles)
+            try SQLiteConnection(database).addMissingCircles()
+        }
         return migrator
     }
 
@@ -173,6 +177,25 @@ enum SQLiteTables {
 
     // NULL in rows that a snapshot from before brings back, until it has.
     private static let checksums = "ALTER TABLE record ADD COLUMN checksum INTEGER"
+
+    // Empty but in public databases, where who deletes a record meets references of its creator only:
+    // those of others stand elsewhere in the index, however many they are.
+    private static let circles = """
+        CREATE TABLE newReference (
+            zone INTEGER NOT NULL,
+            target TEXT NOT NULL,
+            circle TEXT NOT NULL DEFAULT '',
+            kind INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            PRIMARY KEY (zone, target, circle, kind, source)
+        ) WITHOUT ROWID;
+        INSERT INTO newReference (zone, target, kind, source)
+        SELECT zone, target, kind, source FROM reference
+        WHERE EXISTS (SELECT 1 FROM record WHERE id = source);
+        DROP TABLE reference;
+        ALTER TABLE newReference RENAME TO reference;
+        CREATE INDEX referenceBySource ON reference (source);
+        """
 
     // What a snapshot has is in tables of its own, which are made with it: see
     // SQLiteConnection+Snapshots.
