@@ -210,6 +210,20 @@ struct BudgetTests {
         #expect(kept.records.allSatisfy { $0.deleted == false })
     }
 
+    @Test("A list has as many index entries as elements, and each counts")
+    func entries() async throws {
+        let (cloud, ada) = try await Self.world(RequestBudget(rows: 2000))
+        func save(_ count: Int) async throws -> TestCloud.Answer {
+            let list = JSON.array((0..<count).map { .int(Int64($0)) })
+            let note = TestCloud.note("forceUpdate", "n\(count)", ["list": ["value": list]])
+            return try await cloud.modify("_defaultZone", as: ada, [note])
+        }
+        #expect(try await save(1500).records[0].serverErrorCode == nil)
+        let refused = try await save(2000)
+        #expect(refused.status == 400)
+        #expect(refused.body.nativeErrorCode == 27)
+    }
+
     @Test("A request that takes too long is ended, and changes nothing")
     func time() async throws {
         let (cloud, ada) = try await Self.world(RequestBudget(milliseconds: 5000))

@@ -1,7 +1,9 @@
 import CloudKitServerCore
 import CloudKitServerSQLite
+import Dispatch
 import Foundation
 import StorageConformance
+import Synchronization
 import Testing
 
 @Suite("The SQLite engine")
@@ -46,5 +48,105 @@ struct SQLiteStorageTests {
         } throws: { error in
             (error as? StorageError)?.code == .corrupt
         }
+    }
+
+    /// Holds the writer until it is let go.
+    private final class Gate: Sendable {
+        private let opening = DispatchSemaphore(value: 0)
+        private let held = Mutex(false)
+
+        var isHeld: Bool { held.withLock { $0 } }
+
+        func hold() {
+            held.withLock { $0 = true }
+            _ = opening.wait(timeout: .now() + 30)
+        }
+
+        func open() { opening.signal() }
+    }
+
+    /// What ran, in order.
+    private final class Log: Sendable {
+        private let names = Mutex<[String]>([])
+
+        var all: [String] { names.withLock { $0 } }
+
+        func add(_ name: String) { names.withLock { $0.append(name) } }
+    }
+
+    private struct Refused: Error, Equatable {}
+
+    /// Runs writes that wait for the writer together, in order; answers what ran, in order.
+    private func run(
+        _ storage: SQLiteStorage,
+        _ writes: [(name: String, isAlone: Bool, fails: Bool)]
+    ) async throws -> (ran: [String], failed: Set<String>) {
+        let log = Log()
+        let gate = Gate()
+        return try await withThrowingTaskGroup(of: String?.self) { group in
+            group.addTask {
+                try await storage.write { _ in gate.hold() }
+                return nil
+            }
+            while !gate.isHeld { await Task.yield() }
+            for (place, write) in writes.enumerated() {
+                group.addTask {
+                    let body: @Sendable (any StorageWriter) throws -> Void = { writer in
+                        log.add(write.name)
+                        try writer.setSetting(write.name, Data([1]))
+                        if write.fails { throw Refused() }
+                    }
+                    do {
+                        if write.isAlone {
+                            try await storage.writeAlone(body)
+                        } else {
+                            try await storage.write(body)
+                        }
+                        return nil
+                    } catch is Refused {
+                        return write.name
+                    }
+                }
+                while storage.waitingWrites < place + 1 { await Task.yield() }
+            }
+            gate.open()
+            var failed: Set<String> = []
+            for try await name in group { if let name { failed.insert(name) } }
+            return (log.all, failed)
+        }
+    }
+
+    @Test("A write that failed is not made again with its group, whose others are kept")
+    func failure() async throws {
+        let folder = try TemporaryFolder()
+        let storage = try SQLiteStorage(path: folder.path + "/cloud.sqlite")
+        let (ran, failed) = try await run(
+            storage,
+            [("a", false, false), ("b", false, true), ("c", false, false), ("d", false, true)]
+        )
+        // The first is undone with the second, which nobody waits for again.
+        #expect(ran == ["a", "b", "a", "c", "d"])
+        #expect(failed == ["b", "d"])
+        let kept = try await storage.read { reader in
+            try ["a", "b", "c", "d"].filter { try reader.setting($0) != nil }
+        }
+        #expect(kept == ["a", "c"])
+    }
+
+    @Test("Between two writes that go alone, those go that share")
+    func turns() async throws {
+        let folder = try TemporaryFolder()
+        let storage = try SQLiteStorage(path: folder.path + "/cloud.sqlite")
+        let (ran, failed) = try await run(
+            storage,
+            [
+                ("long 1", true, true), ("long 2", true, false), ("long 3", true, true),
+                ("a", false, false), ("b", false, false),
+            ]
+        )
+        #expect(ran == ["long 1", "a", "b", "long 2", "long 3"])
+        #expect(failed == ["long 1", "long 3"])
+        let kept = try await storage.read { try $0.setting("long 2") }
+        #expect(kept != nil)
     }
 }

@@ -19,6 +19,7 @@ extension RecordCommit {
     /// - Throws: `RecordFailure`, `DeletionWaits`, or what the storage throws.
     mutating func delete(_ record: StoredRecord, with others: Set<String>? = nil) throws {
         let doomed = try doomed(with: record, others)
+        try checkCost(of: doomed)
         for record in doomed { try bury(record) }
         for record in doomed { try forgetShare(record, besides: Set(doomed.map(\.name))) }
     }
@@ -99,6 +100,20 @@ extension RecordCommit {
         return found
     }
 
+    /// Refuses a deletion that takes too much along, before anything is written.
+    private mutating func checkCost(of doomed: [StoredRecord]) throws {
+        // A record that goes alone costs what saving it did.
+        guard doomed.count > 1 else { return }
+        var rows = 0
+        for record in doomed {
+            let entries = indexKeys(of: record.type)
+                .entries(of: record, try RecordFields(of: record), zone.home())
+            try call.work.spend(1 + entries.count / 64)
+            rows += 4 + entries.count
+            try call.work.foresee(deleting: rows)
+        }
+    }
+
     /// Refuses the deletion while a record that stays needs one that goes.
     private func checkNotNeeded(_ doomed: [StoredRecord], _ others: Set<String>?) throws {
         let going = Set(doomed.map(\.id))
@@ -143,8 +158,7 @@ extension RecordCommit {
             call.work.noteDamage(of: record)
             try writer.removeEntries(of: record.id, in: record.zone)
         }
-        let type = rules.schema.types[record.type] ?? RecordTypeSchema(number: 0)
-        for entry in IndexKeys(type).entries(of: record, fields, zone.home()) {
+        for entry in indexKeys(of: record.type).entries(of: record, fields, zone.home()) {
             try writer.removeEntry(entry, in: record.zone)
         }
         try writer.removeReferences(from: record.id)

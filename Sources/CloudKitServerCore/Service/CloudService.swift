@@ -36,6 +36,7 @@ public final class CloudService: Sendable {
     let uploads = UploadLedger()
     /// Half as many as the engine has connections, and fewer than it has threads.
     let lane = SlowLane(width: 8, line: 1000)
+    let writerTurns: WriterTurns
     let faults = Mutex<FaultScript?>(nil)
     let waiters: PushWaiters
     let lastForeignChange = Mutex<Int64?>(nil)
@@ -55,6 +56,7 @@ public final class CloudService: Sendable {
         self.configuration = configuration
         self.clock = clock
         self.randomness = randomness
+        writerTurns = WriterTurns(clock)
         waiters = PushWaiters.shared(of: storage)
         throttle = configuration.requestRate.map(RequestThrottle.init)
     }

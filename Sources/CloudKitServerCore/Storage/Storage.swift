@@ -24,6 +24,14 @@ public protocol Storage: Sendable {
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value
 
+    /// Runs a closure as `write` does, but never beside other writes, which may pass it while it waits:
+    /// for what takes so long that others should not wait for it.
+    ///
+    /// - Throws: What the closure throws, or `StorageError`; then nothing was changed.
+    func writeAlone<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value
+
     /// Where requests run that read: threads that may wait; nil where reads never wait.
     var threads: (any TaskExecutor)? { get }
 
@@ -35,6 +43,13 @@ public protocol Storage: Sendable {
 }
 
 extension Storage {
+    /// Every write is alone.
+    public func writeAlone<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value {
+        try await write(body)
+    }
+
     /// Reads never wait.
     public var threads: (any TaskExecutor)? { nil }
 

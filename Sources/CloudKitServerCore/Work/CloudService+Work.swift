@@ -19,15 +19,28 @@ extension CloudService {
         }
     }
 
-    /// Writes for a request, within its budget.
+    /// Writes for a request, within its budget: beside others, or in a turn of its own where that takes
+    /// long.
     func write<Value: Sendable>(
         _ call: Call,
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
         let (work, mark) = (call.work, call.work.mark)
-        return try await storage.write { writer in
-            work.begin(at: mark)
-            return try body(MeteredWriter(base: writer, work: work))
+        let user = call.caller.user?.id.rawValue
+        do {
+            return try await storage.write { [writerTurns] writer in
+                // Others of the user's requests may have been told so while this one waited.
+                guard !writerTurns.isSlow(user) else { throw NeedsOwnTurn() }
+                work.begin(at: mark, besideOthers: true)
+                return try body(MeteredWriter(base: writer, work: work))
+            }
+        } catch is NeedsOwnTurn {
+            return try await writerTurns.run(for: user) { [storage] in
+                try await storage.writeAlone { writer in
+                    work.begin(at: mark)
+                    return try body(MeteredWriter(base: writer, work: work))
+                }
+            }
         }
     }
 

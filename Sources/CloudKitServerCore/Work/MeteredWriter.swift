@@ -128,7 +128,7 @@ struct MeteredWriter: Metered, StorageWriter {
     }
 
     func addEntries(_ entries: [IndexEntry], in zone: RowID<StoredZone>) throws {
-        try work.spend(1)
+        try work.spend(entries.count)
         try base.addEntries(entries, in: zone)
     }
 

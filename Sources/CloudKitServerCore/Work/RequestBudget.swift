@@ -6,6 +6,12 @@ public struct RequestBudget: Hashable, Sendable {
     public var rows: Int
     /// Milliseconds of one read or of one commit.
     public var milliseconds: Int64
+    /// Rows and index entries that a deletion may take along; what is more is refused before anything is
+    /// written.
+    public var rowsPerDeletion: Int
+    /// Rows and index entries after which a commit has to wait for a turn of its own, so that those who
+    /// write little need not wait for it.
+    public var rowsBesideOthers: Int
     /// Index entries that a page of a query looks at before it ends early, with a marker for the rest.
     public var entriesPerPage: Int
     /// Index entries that a page of a query looks at where it cannot end early: where the results have
@@ -26,6 +32,8 @@ public struct RequestBudget: Hashable, Sendable {
     public init(
         rows: Int = 400_000,
         milliseconds: Int64 = 10_000,
+        rowsPerDeletion: Int = 100_000,
+        rowsBesideOthers: Int = 20_000,
         entriesPerPage: Int = 20_000,
         entriesPerSort: Int = 50_000,
         filters: Int = 100,
@@ -35,6 +43,8 @@ public struct RequestBudget: Hashable, Sendable {
     ) {
         self.rows = rows
         self.milliseconds = milliseconds
+        self.rowsPerDeletion = rowsPerDeletion
+        self.rowsBesideOthers = rowsBesideOthers
         self.entriesPerPage = entriesPerPage
         self.entriesPerSort = entriesPerSort
         self.filters = filters

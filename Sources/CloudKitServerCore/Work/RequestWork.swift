@@ -1,6 +1,9 @@
 import CloudKitWire
 import Synchronization
 
+/// Thrown out of a commit beside others that is too long for them to wait for.
+struct NeedsOwnTurn: Error {}
+
 /// Counts what a request has cost so far, and ends it beyond its budget.
 final class RequestWork: Sendable {
     private struct State {
@@ -9,6 +12,8 @@ final class RequestWork: Sendable {
         var entries = 0
         /// When the read or the commit that is under way has to end.
         var deadline = Int64.max
+        /// Rows beyond which the commit that is under way has to be made apart from others.
+        var sharedLimit = Int.max
         var nextLook = 0
         /// Records that were found damaged.
         var damage: Set<String> = []
@@ -31,33 +36,31 @@ final class RequestWork: Sendable {
     var mark: Int { state.withLock { $0.rows } }
 
     /// Begins a read or a commit, which may run again from its mark.
-    func begin(at mark: Int) {
+    ///
+    /// - Parameters:
+    ///   - mark: The rows that were counted before it.
+    ///   - isShared: Whether it is a commit beside others, who wait for it.
+    func begin(at mark: Int, besideOthers isShared: Bool = false) {
         let deadline = clock.milliseconds + budget.milliseconds
         state.withLock { state in
             state.rows = mark
             state.nextLook = mark
             state.deadline = deadline
+            state.sharedLimit = isShared ? mark + budget.rowsBesideOthers : .max
         }
     }
 
     /// Counts rows.
     ///
-    /// - Throws: `RequestError` when there were too many, or when it took too long.
-    func spend(_ rows: Int) throws(RequestError) {
-        let (total, looks, deadline) = state.withLock { state in
+    /// - Throws: `RequestError` when there were too many, or when it took too long; `NeedsOwnTurn`.
+    func spend(_ rows: Int) throws {
+        let (total, limit, looks, deadline) = state.withLock { state in
             state.rows += rows
             let looks = state.rows >= state.nextLook
             if looks { state.nextLook = state.rows + Self.interval }
-            return (state.rows, looks, state.deadline)
+            return (state.rows, state.sharedLimit, looks, state.deadline)
         }
-        guard total <= budget.rows else {
-            throw RequestError(
-                .badRequest,
-                reason: "The request needs more than \(budget.rows) rows to be read and written; "
-                    + "split it, or narrow it down",
-                nativeErrorCode: .limitExceeded
-            )
-        }
+        try check(total, limit)
         guard looks, clock.milliseconds > deadline else { return }
         throw RequestError(
             .tryAgainLater,
@@ -66,6 +69,35 @@ final class RequestWork: Sendable {
                 + "split it, or narrow it down",
             retryAfter: 30
         )
+    }
+
+    /// Refuses a deletion that is going to be too much, before it is begun.
+    ///
+    /// - Parameter rows: The rows and index entries that it takes along.
+    /// - Throws: `RequestError`, or `NeedsOwnTurn`.
+    func foresee(deleting rows: Int) throws {
+        guard rows <= budget.rowsPerDeletion else {
+            throw RequestError(
+                .badRequest,
+                reason: "A deletion would take more than \(budget.rowsPerDeletion) rows and index "
+                    + "entries along; delete what refers to its record first, a part at a time",
+                nativeErrorCode: .limitExceeded
+            )
+        }
+        let (done, limit) = state.withLock { ($0.rows, $0.sharedLimit) }
+        try check(done + rows, limit)
+    }
+
+    private func check(_ total: Int, _ sharedLimit: Int) throws {
+        guard total <= budget.rows else {
+            throw RequestError(
+                .badRequest,
+                reason: "The request needs more than \(budget.rows) rows to be read and written; "
+                    + "split it, or narrow it down",
+                nativeErrorCode: .limitExceeded
+            )
+        }
+        guard total <= sharedLimit else { throw NeedsOwnTurn() }
     }
 
     /// Counts an index entry that a query is about to look at; answers whether a page that can end

@@ -5,7 +5,10 @@ import Synchronization
 /// Runs the writes that wait in one transaction, so that they share the wait for the disk.
 ///
 /// One that fails is undone alone: the transaction is begun again then, with a savepoint for each, so
-/// that a write may run twice. None is told of its success before the transaction is durable.
+/// that a write may run twice, but for those that failed. None is told of its success before the
+/// transaction is durable.
+///
+/// Writes that take long have transactions of their own, and take turns with the others.
 final class GroupCommit: Sendable {
     /// One write that waits.
     private struct Job: Sendable {
@@ -15,7 +18,19 @@ final class GroupCommit: Sendable {
 
     private struct Queue {
         var waiting: [Job] = []
+        /// Those that share their transaction with nobody.
+        var alone: [Job] = []
+        var wasAlone = false
         var isRunning = false
+
+        /// The jobs of the next transaction; none when nothing waits.
+        mutating func next(_ size: Int) -> [Job] {
+            wasAlone = !alone.isEmpty && (waiting.isEmpty || !wasAlone)
+            if wasAlone { return [alone.removeFirst()] }
+            let group = Array(waiting.prefix(size))
+            waiting.removeFirst(group.count)
+            return group
+        }
     }
 
     private let database: any DatabaseWriter
@@ -28,10 +43,18 @@ final class GroupCommit: Sendable {
         self.size = size
     }
 
+    /// Jobs that wait.
+    var waitingCount: Int { queue.withLock { $0.waiting.count + $0.alone.count } }
+
     /// Runs a write; returns when it is durable.
     ///
+    /// - Parameters:
+    ///   - isAlone: Whether it shares its transaction with no other.
+    ///   - body: The write.
+    /// - Returns: What the closure returns.
     /// - Throws: What the closure throws, or `StorageError`.
     func run<Value: Sendable>(
+        isAlone: Bool = false,
         _ body: @escaping @Sendable (SQLiteConnection) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
@@ -40,14 +63,15 @@ final class GroupCommit: Sendable {
                 Job(
                     run: { connection in outcome.set(try body(connection)) },
                     finish: { error in outcome.resume(continuation, error) }
-                )
+                ),
+                isAlone
             )
         }
     }
 
-    private func add(_ job: Job) {
+    private func add(_ job: Job, _ isAlone: Bool) {
         let starts = queue.withLock { queue in
-            queue.waiting.append(job)
+            if isAlone { queue.alone.append(job) } else { queue.waiting.append(job) }
             defer { queue.isRunning = true }
             return !queue.isRunning
         }
@@ -59,23 +83,26 @@ final class GroupCommit: Sendable {
 
     private func takeGroup() -> [Job]? {
         queue.withLock { queue in
-            guard !queue.waiting.isEmpty else {
-                queue.isRunning = false
-                return nil
-            }
-            let group = Array(queue.waiting.prefix(size))
-            queue.waiting.removeFirst(group.count)
-            return group
+            let group = queue.next(size)
+            if group.isEmpty { queue.isRunning = false }
+            return group.isEmpty ? nil : group
         }
     }
 
     private static func commit(_ group: [Job], _ database: Database) {
         var errors: [(any Error)?]
         do {
+            var first: [(any Error)?] = []
             do {
-                errors = try transact(group, database, runPlainly)
-            } catch is MayHaveWritten {
-                errors = try transact(group, database, runInSavepoint)
+                try transact(database) { connection in
+                    for job in group {
+                        first.append(try runPlainly(job, connection, database))
+                    }
+                }
+                errors = first
+            } catch let failure as MayHaveWritten {
+                first.append(failure.error)
+                errors = try runAgain(group, after: first, database)
             }
         } catch {
             errors = Array(repeating: StorageError(error), count: group.count)
@@ -85,26 +112,51 @@ final class GroupCommit: Sendable {
         Task { for (job, error) in zip(group, errors) { job.finish(error) } }
     }
 
-    /// Runs jobs in one transaction, and answers their errors; when it throws, nothing was done.
+    /// Runs jobs in one transaction; when it throws, nothing was done.
     private static func transact(
-        _ group: [Job],
         _ database: Database,
-        _ run: (Job, SQLiteConnection, Database) throws -> (any Error)?
-    ) throws -> [(any Error)?] {
+        _ body: (SQLiteConnection) throws -> Void
+    ) throws {
         do {
             try database.execute(cached: "BEGIN IMMEDIATE")
-            let connection = SQLiteConnection(database)
-            let errors = try group.map { try run($0, connection, database) }
+            try body(SQLiteConnection(database))
             try database.execute(cached: "COMMIT")
-            return errors
         } catch {
             if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
             throw error
         }
     }
 
+    /// Runs jobs once more, each in a savepoint, and answers their errors; `known` has how the first of
+    /// them ended before.
+    ///
+    /// One that failed then fails again where all before it end as they did, so nobody has to wait
+    /// for that: a job may have spent long on it.
+    private static func runAgain(
+        _ group: [Job],
+        after known: [(any Error)?],
+        _ database: Database
+    ) throws -> [(any Error)?] {
+        var errors: [(any Error)?] = []
+        try transact(database) { connection in
+            var isSame = true
+            for (place, job) in group.enumerated() {
+                let before = place < known.count ? known[place] : nil
+                if isSame, let before, !(before is DatabaseError) {
+                    errors.append(before)
+                    continue
+                }
+                errors.append(try runInSavepoint(job, connection, database))
+                if place < known.count, before != nil || errors[place] != nil { isSame = false }
+            }
+        }
+        return errors
+    }
+
     /// A job failed that needs a savepoint, which few do.
-    private struct MayHaveWritten: Error {}
+    private struct MayHaveWritten: Error {
+        var error: any Error
+    }
 
     /// Runs one job; answers its error, or throws when there is something to undo.
     private static func runPlainly(
@@ -118,7 +170,7 @@ final class GroupCommit: Sendable {
             return nil
         } catch {
             guard !(error is DatabaseError), database.totalChangesCount == changes else {
-                throw MayHaveWritten()
+                throw MayHaveWritten(error: error)
             }
             return error
         }

@@ -122,6 +122,16 @@ public final class SQLiteStorage: Storage {
         try await commits.run { try body($0) }
     }
 
+    /// Runs a closure in a transaction of its own; between two of those, writes that wait go first.
+    public func writeAlone<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value {
+        try await commits.run(isAlone: true) { try body($0) }
+    }
+
+    /// Writes that wait.
+    package var waitingWrites: Int { commits.waitingCount }
+
     /// A number that differs after every commit that did not come from here.
     ///
     /// SQLite's own: it changes for a connection when another one has written, and all that is written
