@@ -38,6 +38,8 @@ extension WebClient {
     }
 
     /// Downloads an asset's bytes into a new file.
+    ///
+    /// What has another size, or another checksum where that can be told, is no asset: nothing stays.
     public func download(
         _ asset: WireAsset,
         to file: URL,
@@ -49,14 +51,28 @@ extension WebClient {
             )
         }
         try checkSignIn()
+        try Self.checkRoom(for: asset, at: file)
         // `${f}` stands for any file name ("Asset Dictionary").
-        let url = template.replacing("${f}", with: file.lastPathComponent)
+        let link = template.replacing("${f}", with: file.lastPathComponent)
         do {
-            try await transport.download(url, to: file, timeout: timeout, progress: progress)
+            try await transport.download(
+                link,
+                to: file,
+                size: asset.size,
+                timeout: timeout,
+                progress: progress
+            )
         } catch {
-            throw Redaction(link: url, credentials).clean(WebClientError(thrown: error))
+            throw Redaction(link: link, credentials).clean(WebClientError(thrown: error))
         }
-        try Self.check(file, against: asset)
+        do {
+            try Self.check(file, against: asset)
+            // Apple tells nobody what its checksums are.
+            if url != Self.appleURL { try AssetChecksum.check(file, against: asset) }
+        } catch {
+            try? FileManager.default.removeItem(at: file)
+            throw error
+        }
     }
 
     /// Moves no file for a user who is not signed in any more.
@@ -64,7 +80,29 @@ extension WebClient {
         if let signIn { _ = try credentials.webAuthToken(under: signIn) }
     }
 
-    /// Removes a file that is not the asset: something on the way may have answered for the service.
+    /// Begins nothing that the disk has no room for.
+    private static func checkRoom(
+        for asset: WireAsset,
+        at file: URL
+    ) throws(WebClientError) {
+        guard let size = asset.size else { return }
+        guard size >= 0 else {
+            throw .unexpectedAnswer(status: 200, message: "The asset has \(size) bytes")
+        }
+        let folder = file.deletingLastPathComponent().path
+        let facts = try? FileManager.default.attributesOfFileSystem(forPath: folder)
+        // Some file systems do not know what is free, and say nothing or 0.
+        guard let free = (facts?[.systemFreeSize] as? NSNumber)?.int64Value, free > 0, size > free
+        else { return }
+        throw .transport(
+            TransportError(
+                .fileUnusable,
+                message: "The asset has \(size) bytes, and the disk of \(folder) has \(free) free"
+            )
+        )
+    }
+
+    /// Checks the size of what came: something on the way may have answered for the service.
     private static func check(
         _ file: URL,
         against asset: WireAsset
@@ -73,7 +111,6 @@ extension WebClient {
         guard let expected = asset.size, let found = (facts?[.size] as? NSNumber)?.int64Value,
             found != expected
         else { return }
-        try? FileManager.default.removeItem(at: file)
         throw .unexpectedAnswer(
             status: 200,
             message: "An asset of \(expected) bytes came with \(found)"

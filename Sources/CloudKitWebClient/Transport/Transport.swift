@@ -40,12 +40,15 @@ public protocol Transport: Sendable {
         progress: @escaping TransferProgress
     ) async throws -> TransportResponse
 
-    /// Fetches bytes into a new file; fails with `timedOut` after so many seconds without a byte.
+    /// Fetches bytes into a new file; fails with `oversized` as soon as there are more than a size,
+    /// and with `timedOut` after so many seconds without a byte.
     ///
-    /// A transport that does not implement it takes its own time.
+    /// The size is nil where nobody has said it. A transport that does not implement this takes its
+    /// own time, and all bytes that come.
     func download(
         _ url: String,
         to file: URL,
+        size: Int64?,
         timeout: Double,
         progress: @escaping TransferProgress
     ) async throws
@@ -66,6 +69,7 @@ extension Transport {
     public func download(
         _ url: String,
         to file: URL,
+        size: Int64?,
         timeout: Double,
         progress: @escaping TransferProgress
     ) async throws {

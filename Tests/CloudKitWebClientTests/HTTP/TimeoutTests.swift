@@ -46,6 +46,7 @@ struct TimeoutTests {
                 try await HTTPTransport().download(
                     "http://127.0.0.1:\(port)/f",
                     to: file,
+                    size: 100,
                     timeout: 0.2,
                     progress: { _ in }
                 )

@@ -144,6 +144,7 @@ extension CKError {
         case .cancelled: .operationCancelled
         case .fileNotFound: .assetFileNotFound
         case .fileUnusable, .gone: .assetNotAvailable
+        case .oversized: .serverResponseLost
         default: .networkFailure
         }
     }

@@ -130,11 +130,18 @@ private struct LimitedTransport<Base: Clock<Duration>>: Transport {
     func download(
         _ url: String,
         to file: URL,
+        size: Int64?,
         timeout: Double,
         progress: @escaping TransferProgress
     ) async throws {
         try await hold {
-            try await base.download(url, to: file, timeout: timeout, progress: progress)
+            try await base.download(
+                url,
+                to: file,
+                size: size,
+                timeout: timeout,
+                progress: progress
+            )
         }
     }
 

@@ -114,10 +114,11 @@ public struct HTTPTransport: Transport {
         try await upload(file, to: url, timeout: 60, progress: progress)
     }
 
-    /// Streams an answer into a file.
+    /// Streams an answer into a file; without a size the answer has to say how long it is.
     public func download(
         _ url: String,
         to file: URL,
+        size: Int64?,
         timeout: Double,
         progress: @escaping TransferProgress
     ) async throws {
@@ -128,7 +129,8 @@ public struct HTTPTransport: Transport {
             ) { handle in
                 let watch = IdleWatch(timeout)
                 try await exchange(HTTPClientRequest(url: url), watch) { response in
-                    try await Self.receive(response, watch, progress: progress) { bytes, offset in
+                    let length = try Self.length(of: response, expected: size)
+                    try await Self.receive(response, watch, length, progress) { bytes, offset in
                         try await handle.write(
                             contentsOf: bytes.readableBytesView,
                             toAbsoluteOffset: offset
@@ -149,7 +151,7 @@ public struct HTTPTransport: Transport {
         to file: URL,
         progress: @escaping TransferProgress
     ) async throws {
-        try await download(url, to: file, timeout: 60, progress: progress)
+        try await download(url, to: file, size: nil, timeout: 60, progress: progress)
     }
 
     // MARK: One exchange
@@ -232,12 +234,11 @@ public struct HTTPTransport: Transport {
         )
     }
 
-    private static func receive(
-        _ response: HTTPClientResponse,
-        _ watch: IdleWatch,
-        progress: TransferProgress,
-        write: (ByteBuffer, Int64) async throws -> Void
-    ) async throws {
+    /// The most bytes that a file's server may send.
+    private static func length(
+        of response: HTTPClientResponse,
+        expected size: Int64?
+    ) throws(TransportError) -> Int64 {
         guard response.status == .ok else {
             let isGone = [.notFound, .gone].contains(response.status)
             // Without the link, which is all that is needed to read the file.
@@ -246,14 +247,34 @@ public struct HTTPTransport: Transport {
                 message: "The file's server answered \(response.status.code)"
             )
         }
-        let size = response.headers.first(name: "content-length").flatMap(Double.init)
+        let announced = response.headers.first(name: "content-length").flatMap { Int64($0) }
+        guard let length = size ?? announced else {
+            throw TransportError(
+                .oversized,
+                message: "Neither the record nor the file's server says how long the file is"
+            )
+        }
+        if let announced, announced > length { throw .oversized(length) }
+        return length
+    }
+
+    private static func receive(
+        _ response: HTTPClientResponse,
+        _ watch: IdleWatch,
+        _ length: Int64,
+        _ progress: TransferProgress,
+        write: (ByteBuffer, Int64) async throws -> Void
+    ) async throws {
         var offset: Int64 = 0
         for try await bytes in response.body {
             watch.touch()
+            guard Int64(bytes.readableBytes) <= length - offset else {
+                throw TransportError.oversized(length)
+            }
             try await write(bytes, offset)
             watch.touch()
             offset += Int64(bytes.readableBytes)
-            if let size, size > 0 { progress(min(Double(offset) / size, 1)) }
+            progress(min(Double(offset) / Double(max(length, 1)), 1))
         }
         // The stream of a cancelled task may end like one that is complete.
         try Task.checkCancellation()

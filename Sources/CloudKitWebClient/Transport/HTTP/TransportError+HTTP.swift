@@ -135,6 +135,16 @@ extension TransportError {
 
     private static let late: [HTTPClientError] = [.deadlineExceeded, .readTimeout, .writeTimeout]
 
+    /// A file's server sends more than the file has.
+    static func oversized(_ length: Int64) -> TransportError {
+        TransportError(
+            .oversized,
+            message:
+                "The file's server sends more than the \(length) bytes of the file; nothing of "
+                + "it was kept"
+        )
+    }
+
     /// Puts what the file system reports into the client's terms.
     init(file: URL, _ error: FileSystemError) {
         self.init(
