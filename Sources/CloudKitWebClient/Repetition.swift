@@ -14,8 +14,10 @@ public struct Repetition: Hashable, Sendable {
 
     /// Every failure is the caller's.
     public static let never = Repetition(attempts: 1, delay: 0, longestDelay: 0)
-    /// For work that nobody waits for: goes on for some hours.
-    public static let patient = Repetition(attempts: 40, delay: 1, longestDelay: 300)
+    /// For work that nobody waits for: goes on for a week, which is longer than any maintenance.
+    ///
+    /// Operations and configured calls end earlier where their `timeoutIntervalForResource` does.
+    public static let patient = Repetition(attempts: 2025, delay: 1, longestDelay: 300)
 
     /// Makes a rule.
     public init(attempts: Int, delay: Double, longestDelay: Double) {

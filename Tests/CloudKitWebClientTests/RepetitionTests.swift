@@ -66,6 +66,22 @@ struct RepetitionTests {
         #expect(clock.jumps == [.seconds(1)])
     }
 
+    @Test("A service in maintenance is waited for through a week, and not for ever")
+    func maintenance() async throws {
+        let clock = JumpingClock()
+        let busy = Result<TransportResponse, TransportError>.success(TransportResponse(status: 503))
+        let week = Duration.seconds(7 * 24 * 3600)
+        _ = try await client(Array(repeating: busy, count: 2_000), clock).listZones(in: .private)
+        #expect(clock.jumps.reduce(.zero, +) > week - .seconds(3 * 3600))
+        let endless = Array(repeating: busy, count: 10_000)
+        let later = JumpingClock()
+        await #expect(throws: WebClientError.self) {
+            try await client(endless, later).listZones(in: .private)
+        }
+        #expect(later.jumps.reduce(.zero, +) >= week)
+        #expect(later.jumps.reduce(.zero, +) < week + .seconds(3600))
+    }
+
     @Test("By default nothing is repeated")
     func never() async throws {
         let clock = JumpingClock()

@@ -117,7 +117,7 @@ struct InterruptionTests {
             #expect(error?.localizedDescription.contains("timeoutIntervalForResource") ?? false)
             #expect(clock.waits.withLock { $0 } == [.seconds(3600)])
             // Nothing is sent when there is no time, and files have as much as records.
-            configuration.timeoutIntervalForResource = 0
+            configuration.timeoutIntervalForResource = .leastNonzeroMagnitude
             let count = transport.requests.count
             await expectCKError(.networkFailure) {
                 try await database.configuredWith(configuration: configuration) {
@@ -168,10 +168,44 @@ struct InterruptionTests {
                 await finish([operation], on: database)
                 #expect(log.all == ["done"])
             }
-            let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
-            operation.configuration.timeoutIntervalForRequest = -1
-            await finish([operation], on: database)
-            #expect(operation.isFinished)
+        }
+    }
+
+    /// What stands for a limit that was not set.
+    private static let noLimits: [TimeInterval] = [0, -1, -.infinity, .nan]
+
+    @Test("No time, less than that, and what is no number stand for the default timeouts")
+    func defaultTimeouts() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            for seconds in Self.noLimits {
+                let (started, start) = AsyncStream<Void>.makeStream()
+                let clock = GatedClock(started)
+                let transport = ScriptedTransport.silent { start.yield() }
+                var client = try await cloud.client(
+                    of: try await cloud.addUser(),
+                    transport: transport.over
+                )
+                client.clock = clock
+                let container = CKContainer(client: client)
+                let database = container.privateCloudDatabase
+                let configuration = CKOperation.Configuration()
+                configuration.timeoutIntervalForRequest = seconds
+                configuration.timeoutIntervalForResource = seconds
+                // A call of default urgency has no end of its own, and a request a minute.
+                let zones = try await database.configuredWith(configuration: configuration) {
+                    try await $0.allRecordZones()
+                }
+                #expect(!zones.isEmpty)
+                #expect(transport.requests.last?.timeout == 60)
+                #expect(clock.waits.withLock { $0 } == [])
+                // An operation has a week, and so has a call that waits for a busy service.
+                let week = Duration.seconds(7 * 24 * 3600)
+                let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
+                operation.configuration = configuration
+                #expect(await outcome(of: operation, on: database)?.code == .networkFailure)
+                #expect(clock.waits.withLock { $0 } == [week])
+                withExtendedLifetime(container) {}
+            }
         }
     }
 

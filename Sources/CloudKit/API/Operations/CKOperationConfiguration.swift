@@ -44,13 +44,15 @@ open class CKOperationConfiguration: NSObject, @unchecked Sendable {
         set { values.isLongLived = newValue }
     }
 
-    /// Seconds to wait for the answer to one request.
+    /// Seconds without any byte after which a request is given up, 60 where nothing is set; 0, less
+    /// than that, and what is no number stand for those 60.
     open var timeoutIntervalForRequest: TimeInterval {
         get { values.requestTimeout ?? OperationSettings.defaultRequestTimeout }
         set { values.requestTimeout = newValue }
     }
 
-    /// Seconds to wait for the whole operation, repeated requests included.
+    /// Seconds to wait for the whole operation, repeated requests included: a week where nothing is
+    /// set, and no end for urgent operations; 0, less than that, and what is no number stand for that.
     open var timeoutIntervalForResource: TimeInterval {
         get { values.resourceTimeout ?? OperationSettings.defaultResourceTimeout }
         set { values.resourceTimeout = newValue }

@@ -28,21 +28,29 @@ struct OperationSettings: Sendable {
     /// What the settings mean for the requests of an operation.
     var requests: RequestSettings {
         RequestSettings(
-            timeout: requestTimeout ?? Self.defaultRequestTimeout,
+            timeout: Self.limit(requestTimeout) ?? Self.defaultRequestTimeout,
             isPatient: qualityOfService == .utility || qualityOfService == .background
         )
     }
 
-    /// What the settings mean for the requests of a database's or a container's method.
+    /// What the settings mean for the requests of a database's or a container's method: one that is
+    /// patient ends when an operation would.
     var callRequests: RequestSettings {
         var requests = requests
-        requests.callTimeout = resourceTimeout
+        requests.callTimeout = requests.isPatient ? deadline : Self.limit(resourceTimeout)
         return requests
+    }
+
+    /// Seconds that are a limit; no time, less than that, and what is no number stand for the default.
+    private static func limit(_ seconds: TimeInterval?) -> TimeInterval? {
+        guard let seconds, seconds > 0 else { return nil }
+        return seconds
     }
 
     /// Seconds for the whole operation; nil for no limit, which is what urgent operations have.
     var deadline: TimeInterval? {
-        switch qualityOfService ?? .default {
+        let resourceTimeout = Self.limit(resourceTimeout)
+        return switch qualityOfService ?? .default {
         case .userInteractive, .userInitiated: resourceTimeout
         default: resourceTimeout ?? Self.defaultResourceTimeout
         }
