@@ -12,7 +12,7 @@ extension WebClient {
         query: String = ""
     ) async throws(WebClientError) -> Response {
         let path = ServicePath(
-            container: container,
+            container: containerComponent,
             environment: environment,
             database: database,
             endpoint: endpoint
@@ -77,6 +77,9 @@ extension WebClient {
         if body != nil { request.headers["Content-Type"] = "application/json; charset=utf-8" }
         return request
     }
+
+    /// The container as one component of a path, whatever characters it has.
+    var containerComponent: String { WebCredentials.escaped(container) }
 
     /// The client's name as a parameter, empty where there is none to send.
     private var name: String {

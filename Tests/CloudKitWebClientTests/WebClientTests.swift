@@ -259,6 +259,35 @@ struct WebClientTests {
         }
     }
 
+    @Test("A container's name is one component of every path, whatever characters it has")
+    func containerName() async throws {
+        let transport = ScriptedTransport { _, _ in
+            .ok(
+                #"{"zones":[],"webcourierURL":"http://h/p","apnsToken":"t","#
+                    + #""apnsEnvironment":"development"}"#
+            )
+        }
+        let client = WebClient(
+            url: "http://cloud.invalid",
+            container: "a/b?c#d \u{e9}",
+            environment: .development,
+            credentials: WebCredentials(apiToken: "t"),
+            transport: transport
+        )
+        _ = try await client.listZones(in: .private)
+        _ = try await client.createToken()
+        try await client.registerToken("t")
+        let paths = transport.requests.map { $0.url.prefix { $0 != "?" } }
+        let name = "a%2Fb%3Fc%23d%20%C3%A9"
+        #expect(
+            paths == [
+                "http://cloud.invalid/database/1/\(name)/development/private/zones/list",
+                "http://cloud.invalid/device/1/\(name)/development/tokens/create",
+                "http://cloud.invalid/device/1/\(name)/development/tokens/register",
+            ]
+        )
+    }
+
     @Test("A number that JSON does not know is refused before anything is sent")
     func infinity() async {
         let transport = ScriptedTransport { request, _ in try Self.echo(request) }

@@ -12,7 +12,7 @@ extension WebClient {
         clientID: String? = nil
     ) async throws(WebClientError) -> CreateTokenResponse {
         try await call(
-            path: "/device/1/\(container)/\(environment.rawValue)/tokens/create",
+            path: "/device/1/\(containerComponent)/\(environment.rawValue)/tokens/create",
             CreateTokenRequest(apnsEnvironment: environment, clientId: clientID)
         )
     }
@@ -28,7 +28,7 @@ extension WebClient {
             clientId: clientID
         )
         let _: Empty = try await call(
-            path: "/device/1/\(container)/\(environment.rawValue)/tokens/register",
+            path: "/device/1/\(containerComponent)/\(environment.rawValue)/tokens/register",
             request
         )
     }
