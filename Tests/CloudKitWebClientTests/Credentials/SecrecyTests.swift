@@ -304,7 +304,12 @@ struct SecrecyTests {
         }
     }
 
-    @Test("No line of the log tells a secret, at any level; each request has one at debug")
+    /// The names of a record and a zone.
+    private static let names = ["recordName0123456789", "zoneName0123456789"]
+
+    @Test(
+        "No line of the log tells a secret or a name, at any level; each request has one at debug"
+    )
     func logs() async throws {
         let lines = Memory.Lines()
         var logger = Logger(label: "test") { _ in Memory(lines: lines) }
@@ -320,7 +325,10 @@ struct SecrecyTests {
             for transport in [
                 HTTPTransport(logger: logger), HTTPTransport(client: http, logger: logger),
             ] {
-                try await failEverything(client(server, transport), server)
+                let client = client(server, transport)
+                try await failEverything(client, server)
+                let zone = WireZoneID(zoneName: Self.names[1])
+                _ = try? await client.lookup([Self.names[0]], zoneID: zone, in: .private)
             }
         }
         let gone = "http://127.0.0.1:1"
@@ -329,7 +337,8 @@ struct SecrecyTests {
         Self.expectSilence(of: lines.all.joined(separator: "\n"))
         let finished = lines.all.filter { $0.hasPrefix("debug Request finished") }
         #expect(finished.contains { $0.contains("zones/list") && $0.contains("502") })
-        #expect(finished.count == 12)
+        #expect(finished.count == 14)
+        for name in Self.names { #expect(!lines.all.contains { $0.contains(name) }) }
         #expect(lines.all.contains { $0.hasPrefix("debug Request failed") })
     }
 }
