@@ -52,6 +52,67 @@ struct WebTokenFileTests {
         }
     }
 
+    #if os(Linux)
+    @Test("The new file takes the place of the old one, which is never missing and never rewritten")
+    func oneStep() async throws {
+        try await withFolder { folder in
+            let file = WebTokenFile(folder.appendingPathComponent("token"))
+            try file.store("first")
+            let old = try FileHandle(forReadingFrom: file.url)
+            defer { try? old.close() }
+            let watch = try FolderWatch(folder)
+            for round in 1...20 { try file.store("token \(round)") }
+            let events = try watch.events().filter { $0.name == "token" }
+            #expect(events.count == 20)
+            #expect(events.allSatisfy { $0.kind == UInt32(IN_MOVED_TO) }, "\(events)")
+            // Whoever has opened the old file reads the old token to its end.
+            #expect(try old.readToEnd() == Data("first".utf8))
+        }
+    }
+
+    /// What the system tells of the names in a folder: who comes, goes and is written.
+    private final class FolderWatch {
+        struct Event {
+            let kind: UInt32
+            let name: String
+        }
+
+        private let descriptor: Int32
+
+        init(_ folder: URL) throws {
+            descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+            let kinds = IN_CREATE | IN_DELETE | IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO
+            try #require(inotify_add_watch(descriptor, folder.path, UInt32(kinds)) >= 0)
+        }
+
+        deinit { close(descriptor) }
+
+        /// What happened so far.
+        func events() throws -> [Event] {
+            var bytes = [UInt8](repeating: 0, count: 1 << 16)
+            let count = read(descriptor, &bytes, bytes.count)
+            try #require(count > 0)
+            var events: [Event] = []
+            var place = 0
+            let headerBytes = 16
+            while place + headerBytes <= count {
+                func number(_ offset: Int) -> UInt32 {
+                    bytes.withUnsafeBytes {
+                        $0.loadUnaligned(fromByteOffset: place + offset, as: UInt32.self)
+                    }
+                }
+                let start = place + headerBytes
+                let name = bytes[start..<(start + Int(number(12)))].prefix { $0 != 0 }
+                events.append(
+                    Event(kind: number(4), name: String(decoding: name, as: UTF8.self))
+                )
+                place = start + Int(number(12))
+            }
+            return events
+        }
+    }
+    #endif
+
     @Test("A link goes on to lead to the file")
     func link() async throws {
         try await withFolder { folder in
