@@ -114,4 +114,96 @@ struct TombstoneTests {
         try await cloud.service.clean()
         #expect(try await deleted() == [])
     }
+
+    /// The names that a user is told of as deleted.
+    private func deleted(
+        _ world: SharedTrees,
+        by user: TestCloud.User
+    ) async throws -> Set<String> {
+        let body: JSON = ["zones": [["zoneID": world.zoneID]]]
+        let answer = try await world.cloud.call("changes/zone", .shared, as: user, body)
+        let records = answer.body.zones[0].records.elements
+        return Set(records.filter { $0.deleted == true }.compactMap(\.recordName.text))
+    }
+
+    @Test("Who takes part in a share hears of what was deleted in it, and of nothing else")
+    func shares() async throws {
+        let world = try await SharedTrees()
+        func ada(_ operations: JSON...) async throws {
+            let answer = try await world.cloud.modify(as: world.ada, operations)
+            try #require(answer.records.allSatisfy { $0.serverErrorCode == nil }, "\(answer)")
+        }
+        func delete(_ names: String...) async throws {
+            let answer = try await world.cloud.modify(
+                as: world.ada,
+                names.map { TestCloud.note("forceDelete", $0) }
+            )
+            try #require(answer.records.allSatisfy { $0.deleted == true }, "\(answer)")
+        }
+        // Deleted before there was a share.
+        try await ada(
+            SharedTrees.save("create", "d"),
+            SharedTrees.save("create", "dismissal", below: "d"),
+            SharedTrees.save("create", "kid", below: "d")
+        )
+        try await delete("dismissal")
+        try await world.share("d", with: world.eve, "READ_ONLY")
+        #expect(try await deleted(world, by: world.eve) == [])
+        try await delete("kid")
+        #expect(try await deleted(world, by: world.eve) == ["kid"])
+        // Deleted below a record that comes into a share later.
+        try await ada(
+            SharedTrees.save("create", "p"),
+            SharedTrees.save("create", "draft", below: "p")
+        )
+        try await delete("draft")
+        try await ada(SharedTrees.save("forceUpdate", "p", below: "d"))
+        #expect(try await world.seen(by: world.eve).contains("p"))
+        #expect(try await deleted(world, by: world.eve) == ["kid"])
+        // Deleted in a share, below a record that leaves it later.
+        try await ada(SharedTrees.save("create", "leaf", below: "p"))
+        try await delete("leaf")
+        try await ada(SharedTrees.save("forceUpdate", "p", below: "a"))
+        #expect(try await deleted(world, by: world.eve) == ["kid", "leaf"])
+        #expect(try await deleted(world, by: world.bob) == [])
+        // A whole branch, from its end up.
+        try await delete("b1")
+        try await ada(SharedTrees.save("create", "b1", below: "b"))
+        #expect(try await deleted(world, by: world.eve) == ["kid", "leaf"])
+    }
+
+    @Test("Who takes part in a whole zone hears of what was deleted since it is shared")
+    func zoneShare() async throws {
+        let bob = try await cloud.addUser("Bob")
+        try await modify("create", "a", "b", "c")
+        try await modify("forceDelete", "a")
+        let participant: JSON = [
+            "permission": "READ_ONLY", "userIdentity": ["userRecordName": .string(bob.name)],
+        ]
+        let share: JSON = [
+            "operationType": "create",
+            "record": [
+                "recordName": "cloudkit.zoneshare", "recordType": "cloudkit.share",
+                "participants": [participant],
+            ],
+        ]
+        let made = try await cloud.modify(as: ada, [TestCloud.note("forceDelete", "b"), share])
+        let guid = made.records[1].shortGUID
+        _ = try await cloud.call(
+            "records/accept",
+            .public,
+            as: bob,
+            ["shortGUIDs": [["value": guid]]]
+        )
+        try await modify("forceDelete", "c")
+        let zone: JSON = ["zoneName": "Notes", "ownerRecordName": .string(ada.name)]
+        let feed = try await cloud.call(
+            "changes/zone",
+            .shared,
+            as: bob,
+            ["zones": [["zoneID": zone]]]
+        )
+        let gone = feed.body.zones[0].records.elements.filter { $0.deleted == true }
+        #expect(gone.map(\.recordName) == ["c"])
+    }
 }

@@ -169,7 +169,8 @@ extension RecordCommit {
         tombstone.isDeleted = true
         tombstone.hasAssets = false
         tombstone.share = nil
-        tombstone.extra = nil
+        tombstone.sharesAtDeletion =
+            record.parent == nil ? nil : try ZoneAccess.shares(of: record, writer)
         tombstone.fields = Data()
         try writer.updateRecord(tombstone)
         bytes -= fields.storedBytes

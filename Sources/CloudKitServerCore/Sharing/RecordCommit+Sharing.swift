@@ -29,7 +29,8 @@ extension RecordCommit {
             publicPermission: wire.shareParts?.publicPermission ?? before?.publicPermission
                 ?? .none,
             shortGUID: try before?.shortGUID ?? shortGUID(of: root),
-            participants: before?.participants ?? []
+            participants: before?.participants ?? [],
+            madeAfter: before == nil ? sequence : before?.madeAfter
         )
         if part.participants.isEmpty { part.participants = [owner()] }
         if let asked = wire.shareParts?.participants {

@@ -19,17 +19,21 @@ struct SharePart: Hashable, Sendable, Codable {
     var shortGUID: String
     /// Who takes part, the owner first.
     var participants: [WireParticipant]
+    /// The zone's newest change when the share was made; nil for shares of before this was kept.
+    var madeAfter: Int64?
 
     init(
         root: String?,
         publicPermission: WireParticipant.Permission,
         shortGUID: String,
-        participants: [WireParticipant]
+        participants: [WireParticipant],
+        madeAfter: Int64?
     ) {
         self.root = root
         self.publicPermission = publicPermission
         self.shortGUID = shortGUID
         self.participants = participants
+        self.madeAfter = madeAfter
     }
 
     /// Reads the stored form.
@@ -78,7 +82,8 @@ struct SharePart: Hashable, Sendable, Codable {
         return ZoneAccess.Opening(
             share: share,
             root: root,
-            canWrite: permissions.contains(.readWrite)
+            canWrite: permissions.contains(.readWrite),
+            madeAfter: madeAfter ?? 0
         )
     }
 
