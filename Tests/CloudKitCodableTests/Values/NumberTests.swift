@@ -145,7 +145,7 @@ struct NumberTests {
             let record = CKRecord(recordType: "Any", recordID: CKRecord.ID(recordName: "any"))
             record["file"] = CKAsset(fileURL: file)
             let error = await #expect(throws: CKError.self) { try await database.save(record) }
-            #expect(error?.code == .assetFileNotFound)
+            #expect(error?.code == .assetNotAvailable)
             #expect(error?.localizedDescription.contains("not a file") == true)
         }
     }

@@ -116,7 +116,7 @@ struct AssetUploads: Sendable {
         let problem =
             isThere ? "is a folder, a pipe, a socket or a device, not a file" : "does not exist"
         return CKError(
-            .assetFileNotFound,
+            isThere ? .assetNotAvailable : .assetFileNotFound,
             message: "Record \(record.recordID.recordName) of type \(record.recordType), field "
                 + "\(key): the asset's file \(asset.fileURL?.path ?? "") \(problem)"
         )
