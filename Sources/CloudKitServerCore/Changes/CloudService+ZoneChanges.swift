@@ -109,9 +109,11 @@ extension CloudService {
         writer.zoneID(page.zone.id)
         writer.key("records")
         writer.openArray()
-        for record in page.records where types?.contains(record.type) ?? true {
-            guard try sight.shows(record, reader) else { continue }
-            if record.isDeleted {
+        for entry in page.entries where types?.contains(entry.record.type) ?? true {
+            let record = entry.record
+            let isShown = try sight.shows(record, reader)
+            guard isShown || entry.isSighting else { continue }
+            if record.isDeleted || !isShown {
                 answer.writeTombstone(record.name, type: record.type, to: &writer)
             } else {
                 try answer.write(record, desiredKeys: keys, to: &writer)

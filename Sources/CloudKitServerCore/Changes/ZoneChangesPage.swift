@@ -2,8 +2,17 @@ import CloudKitWire
 
 /// One page of a zone's change feed.
 struct ZoneChangesPage {
+    /// A record in the feed.
+    struct Entry {
+        let record: StoredRecord
+        let sequence: Int64
+        /// Whether it is listed because the caller's sight of it changed: one that the caller does
+        /// not see any more is gone for them.
+        let isSighting: Bool
+    }
+
     let zone: ZoneView
-    let records: [StoredRecord]
+    let entries: [Entry]
     let next: SyncToken
     let hasMore: Bool
 
@@ -20,16 +29,60 @@ struct ZoneChangesPage {
     ) throws {
         self.zone = zone
         let start = try Self.start(text, in: zone, isReverse: isReverse, seal, reader)
-        let found =
-            start.isReverse
-            ? try reader.changedRecords(zone.zone.id, before: start.sequence, limit: limit + 1)
-            : try reader.changedRecords(zone.zone.id, after: start.sequence, limit: limit + 1)
+        let found = try Self.entries(zone, start, limit: limit + 1, reader)
         hasMore = found.count > limit
-        records = Array(found.prefix(limit))
+        let page = found.prefix(limit)
+        entries = Self.withoutRepetitions(page)
         next = zone.syncToken(
-            after: records.last?.sequence ?? start.sequence,
+            after: page.last?.sequence ?? start.sequence,
             isReverse: start.isReverse
         )
+    }
+
+    /// Each record once, because every entry shows its latest state.
+    private static func withoutRepetitions(_ page: ArraySlice<Entry>) -> [Entry] {
+        var places: [RowID<StoredRecord>: Int] = [:]
+        var entries: [Entry] = []
+        for entry in page {
+            if let place = places[entry.record.id] {
+                if entry.isSighting { entries[place] = entry }
+            } else {
+                places[entry.record.id] = entries.count
+                entries.append(entry)
+            }
+        }
+        return entries
+    }
+
+    /// The entries behind a place: the changes of records, and for who sees a part of the zone
+    /// alone also what entered or left that part.
+    private static func entries(
+        _ zone: ZoneView,
+        _ start: SyncToken,
+        limit: Int,
+        _ reader: any StorageReader
+    ) throws -> [Entry] {
+        let id = zone.zone.id
+        let place = start.sequence
+        let changed =
+            start.isReverse
+            ? try reader.changedRecords(id, before: place, limit: limit)
+            : try reader.changedRecords(id, after: place, limit: limit)
+        let changes = changed.map { Entry(record: $0, sequence: $0.sequence, isSighting: false) }
+        guard let viewer = zone.viewer else { return changes }
+        let seen =
+            start.isReverse
+            ? try reader.sightings(id, of: viewer, before: place, limit: limit)
+            : try reader.sightings(id, of: viewer, after: place, limit: limit)
+        let sightings = try seen.compactMap { sighting in
+            try reader.record(sighting.record).map {
+                Entry(record: $0, sequence: sighting.sequence, isSighting: true)
+            }
+        }
+        let merged = (changes + sightings).sorted {
+            ($0.sequence < $1.sequence) != start.isReverse
+        }
+        return Array(merged.prefix(limit))
     }
 
     private static func start(
@@ -47,17 +100,20 @@ struct ZoneChangesPage {
         let open = SyncToken.open(text, with: seal, for: .zoneChanges)
         // A zone whose row is gone was removed by a reset: this one has its name since.
         let isGone = try open.map { try reader.zone(RowID(rawValue: $0.feed)) == nil } ?? false
-        guard let token = open, isGone || token.feed == fresh.feed,
-            token.viewer == nil || token.viewer == fresh.viewer
-        else {
+        guard let token = open, isGone || token.feed == fresh.feed else {
             throw RequestError(
                 .badRequest,
                 reason: "Unknown sync continuation type: the syncToken is not one of zone "
                     + "'\(zone.id.zoneName)'"
             )
         }
-        // A token without a viewer is the owner's, or was given to a viewer before tokens named them.
-        guard token.viewer == fresh.viewer else {
+        // Another user's token, the owner's among them, says nothing of what this one has read.
+        let expiry = try zone.viewer.map { viewer in
+            try ShareDirectory(environment: zone.database.environment)
+                .expiry(of: viewer, in: zone.zone.id, reader)
+        }
+        guard token.viewer == fresh.viewer, token.sequence >= expiry ?? 0 || token.sequence == 0
+        else {
             throw RequestError(
                 .changeTokenExpired,
                 reason: "The syncToken does not belong to what the caller sees of zone "

@@ -134,7 +134,8 @@ struct PushCommit {
                 scope: scope,
                 caller: Caller(credential: .webToken, user: user, roles: roles)
             ),
-            schema: scope == .public ? schema : nil
+            schema: scope == .public ? schema : nil,
+            viewer: scope == .shared ? user.id : nil
         )
     }
 

@@ -20,7 +20,11 @@ extension RecordCommit {
     mutating func delete(_ record: StoredRecord, with others: Set<String>? = nil) throws {
         let doomed = try doomed(with: record, others)
         try checkCost(of: doomed)
-        for record in doomed { try bury(record) }
+        let viewers = try isShareable ? sightChanges.viewers(of: doomed, writer) : nil
+        if doomed.contains(where: { $0.type == WireRecord.shareType }) {
+            try sightChanges.shareWillChange(writer)
+        }
+        for record in doomed { try bury(record, seenBy: viewers.map { $0[record.name] ?? [] }) }
         for record in doomed { try forgetShare(record, besides: Set(doomed.map(\.name))) }
     }
 
@@ -152,7 +156,15 @@ extension RecordCommit {
     }
 
     /// Turns a record into its tombstone.
-    private mutating func bury(_ record: StoredRecord) throws {
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - viewers: The participants who see it; nil where nothing can be shared.
+    /// - Throws: What the storage throws.
+    private mutating func bury(
+        _ record: StoredRecord,
+        seenBy viewers: Set<RowID<StoredUser>>?
+    ) throws {
         let fields = try RecordFields(of: record)
         if record.isDamaged {
             call.work.noteDamage(of: record)
@@ -169,9 +181,9 @@ extension RecordCommit {
         tombstone.isDeleted = true
         tombstone.hasAssets = false
         tombstone.share = nil
-        tombstone.sharesAtDeletion =
-            record.parent == nil ? nil : try ZoneAccess.shares(of: record, writer)
+        tombstone.extra = nil
         tombstone.fields = Data()
+        if let viewers { try tombstone.setLastViewers(viewers) }
         try writer.updateRecord(tombstone)
         bytes -= fields.storedBytes
         note(.deleted, record)

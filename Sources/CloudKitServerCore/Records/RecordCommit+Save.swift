@@ -39,6 +39,7 @@ extension RecordCommit {
         let growth = fields.storedBytes - (before?.storedBytes ?? 0)
         try checkQuota(growth, item.name)
         let part = try sharePart(of: wire, item.name, over: existing)
+        try noteSightChange(from: existing ?? tombstone, to: parent, isShare: part != nil)
         let row = StoredRecord(
             id: (existing ?? tombstone)?.id ?? RowID(rawValue: 0),
             zone: zone.zone.id,

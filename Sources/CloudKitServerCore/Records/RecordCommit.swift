@@ -28,6 +28,8 @@ struct RecordCommit {
     var steadyKeys: [String: IndexKeys] = [:]
     /// The shares saved so far, by the names of their roots.
     var newShares: [String: String] = [:]
+    /// What the batch changes for those with whom parts of the zone are shared.
+    var sightChanges: SightChanges
     /// Why operations failed so far, by the names of their records.
     private(set) var failures: [String: RecordFailure] = [:]
     /// What was done so far, in order.
@@ -55,6 +57,10 @@ struct RecordCommit {
         self.batch = batch
         self.rules = rules
         self.links = links
+        sightChanges = SightChanges(
+            zone: zone.zone.id,
+            directory: ShareDirectory(environment: call.environment.id)
+        )
         sequence = zone.zone.headSequence
         bytes = zone.zone.bytes
         byteLimit = try StorageQuota(rules.configuration, of: zone.database)
@@ -90,6 +96,7 @@ struct RecordCommit {
         if batch.isAtomic, outcomes.contains(where: \.isFailure) {
             throw AtomicBatchFailed(outcomes, names: batch.items.map(\.name))
         }
+        try sightChanges.write(try sightChanges.result(writer), &sequence, writer)
         return outcomes
     }
 

@@ -85,14 +85,7 @@ struct RecordSelection {
         guard let row = try reader.record(zone.zone.id, name: share), !row.isDeleted,
             try sight.shows(row, reader), let extra = row.extra
         else { throw RequestError(.notFound, reason: "Share not found: '\(share)'") }
-        let part = try SharePart(stored: extra)
-        return .shares([
-            ZoneAccess.Opening(
-                share: share,
-                root: part.root,
-                canWrite: false,
-                madeAfter: part.madeAfter ?? 0
-            )
-        ])
+        let root = try SharePart(stored: extra).root
+        return .shares([ZoneAccess.Opening(share: share, root: root, canWrite: false)])
     }
 }

@@ -18,9 +18,14 @@ struct RecordSight: Sendable {
     let permissions: RecordPermissions
     /// The schema whose grants count; nil where roles do not matter.
     let schema: Schema?
+    /// The caller, where it is another user's zone.
+    let viewer: RowID<StoredUser>?
 
     /// What the caller may know of a record, or of its tombstone.
     func verdict(on record: StoredRecord, _ reader: any StorageReader) throws -> Verdict {
+        if let viewer, let viewers = record.lastViewers {
+            return viewers.contains(viewer) ? .shown : .hidden
+        }
         guard try access.reaches(record, reader) else { return .hidden }
         guard let schema, permissions.scope == .public else { return .shown }
         let type = schema.types[record.type] ?? RecordTypeSchema(number: 0)
@@ -53,7 +58,8 @@ extension ZoneView {
                 scope: database.owner == nil ? .public : call.path.database,
                 caller: call.caller
             ),
-            schema: schema
+            schema: schema,
+            viewer: viewer
         )
     }
 }

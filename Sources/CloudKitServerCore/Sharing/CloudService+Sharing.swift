@@ -81,39 +81,30 @@ extension CloudService {
     ) throws -> (StoredRecord, isNew: Bool) {
         let directory = ShareDirectory(environment: call.environment.id)
         var (row, part) = try openShare(shortGUID, user, directory, writer)
-        if let index = part.participants.firstIndex(where: {
-            $0.userIdentity?.userRecordName == user.recordName
-        }) {
-            if part.participants[index].acceptanceStatus == .accepted {
-                try directory.addMembership(of: user.id, in: row, writer)
-                return (row, false)
-            }
-            part.participants[index].acceptanceStatus = .accepted
-        } else {
-            part.participants.append(
-                WireParticipant(
-                    participantId: "u\(user.id.rawValue)",
-                    type: .publicUser,
-                    permission: part.publicPermission,
-                    acceptanceStatus: .accepted,
-                    userIdentity: ParticipantIdentity(user)
-                )
-            )
-        }
         guard var zone = try writer.zone(row.zone),
             let database = try writer.database(zone.database)
         else { throw StorageError(.corrupt, "A share has no zone") }
+        // An owner has all of it already; who joined once stays in.
+        if database.owner == user.id { return (row, false) }
+        var changes = SightChanges(zone: zone.id, directory: directory)
+        if part.participant(user.recordName)?.acceptanceStatus == .accepted {
+            // As after a restored snapshot, which may know the share and not who joined it.
+            try directory.addMembership(of: user.id, in: row, writer)
+            return (row, false)
+        }
+        try directory.addMember(user.id, of: zone.id, writer)
+        try changes.shareWillChange(writer)
+        try part.accept(user)
         zone.headSequence += 1
-        zone.changeSequence = database.headSequence + 1
-        try writer.setHeadSequence(database.id, zone.changeSequence)
-        try writer.updateZone(zone)
         row.extra = try part.stored
         row.sequence = zone.headSequence
         row.modified = StoredRecord.Stamp(milliseconds: call.now, user: user.recordName)
         try writer.updateRecord(row)
-        if part.participants.first?.userIdentity?.userRecordName != user.recordName {
-            try directory.addMembership(of: user.id, in: row, writer)
-        }
+        try directory.addMembership(of: user.id, in: row, writer)
+        try changes.write(try changes.result(writer), &zone.headSequence, writer)
+        zone.changeSequence = database.headSequence + 1
+        try writer.setHeadSequence(database.id, zone.changeSequence)
+        try writer.updateZone(zone)
         return (row, true)
     }
 

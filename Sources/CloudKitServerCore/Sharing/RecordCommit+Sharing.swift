@@ -29,8 +29,7 @@ extension RecordCommit {
             publicPermission: wire.shareParts?.publicPermission ?? before?.publicPermission
                 ?? .none,
             shortGUID: try before?.shortGUID ?? shortGUID(of: root),
-            participants: before?.participants ?? [],
-            madeAfter: before == nil ? sequence : before?.madeAfter
+            participants: before?.participants ?? []
         )
         if part.participants.isEmpty { part.participants = [owner()] }
         if let asked = wire.shareParts?.participants {
@@ -73,6 +72,22 @@ extension RecordCommit {
             "Zone '\(zone.id.zoneName)' cannot be shared as a whole: it holds the share '\(other)' of "
                 + "a record; delete such shares first"
         )
+    }
+
+    /// Whether parts of the zone can be shared: none of the public database or of a default zone.
+    var isShareable: Bool { zone.database.owner != nil && !zone.isDefault }
+
+    /// Notes that a record is about to change what participants see.
+    mutating func noteSightChange(
+        from row: StoredRecord?,
+        to parent: String?,
+        isShare: Bool
+    ) throws {
+        guard isShareable else { return }
+        if isShare { try sightChanges.shareWillChange(writer) }
+        if let row, row.isDeleted || row.parent != parent {
+            try sightChanges.willMove(row, writer)
+        }
     }
 
     func isLive(_ name: String) throws -> Bool {
@@ -214,6 +229,7 @@ extension RecordCommit {
         else {
             throw RecordFailure(.accessDenied, "WRITE operation not permitted on '\(record.name)'")
         }
+        try sightChanges.shareWillChange(writer)
         part.participants.removeAll {
             $0.userIdentity?.userRecordName == user && $0.type != .owner
         }

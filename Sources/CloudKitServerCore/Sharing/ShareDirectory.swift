@@ -89,14 +89,50 @@ struct ShareDirectory {
             memberships(user),
             StoredDocument(name: name, body: JSONEncoder().encode(place))
         )
+        try addMember(user, of: share.zone, writer)
+    }
+
+    /// Enters that a user takes part in a zone, or is about to.
+    func addMember(
+        _ user: RowID<StoredUser>,
+        of zone: RowID<StoredZone>,
+        _ writer: any StorageWriter
+    ) throws {
         try writer.putDocument(
-            members(share.zone),
+            members(zone),
             StoredDocument(name: String(user.rawValue), body: Data())
         )
     }
 
     private func members(_ zone: RowID<StoredZone>) -> String {
         "shareMember/\(environment.rawValue)/\(zone.rawValue)"
+    }
+
+    private func expiries(_ zone: RowID<StoredZone>) -> String {
+        "shareExpiry/\(environment.rawValue)/\(zone.rawValue)"
+    }
+
+    /// Makes a participant's change tokens of a zone expire that were given before a number.
+    func expireTokens(
+        of viewer: RowID<StoredUser>,
+        before sequence: Int64,
+        in zone: RowID<StoredZone>,
+        _ writer: any StorageWriter
+    ) throws {
+        try writer.putDocument(
+            expiries(zone),
+            StoredDocument(name: String(viewer.rawValue), body: Data(String(sequence).utf8))
+        )
+    }
+
+    /// The number before which a participant's change tokens of a zone have expired; 0 for none.
+    func expiry(
+        of viewer: RowID<StoredUser>,
+        in zone: RowID<StoredZone>,
+        _ reader: any StorageReader
+    ) throws -> Int64 {
+        let body = try reader.document(expiries(zone), String(viewer.rawValue))
+        return body.flatMap { Int64(String(decoding: $0, as: UTF8.self)) } ?? 0
     }
 
     /// The users who have ever accepted a share of a zone.

@@ -19,21 +19,17 @@ struct SharePart: Hashable, Sendable, Codable {
     var shortGUID: String
     /// Who takes part, the owner first.
     var participants: [WireParticipant]
-    /// The zone's newest change when the share was made; nil for shares of before this was kept.
-    var madeAfter: Int64?
 
     init(
         root: String?,
         publicPermission: WireParticipant.Permission,
         shortGUID: String,
-        participants: [WireParticipant],
-        madeAfter: Int64?
+        participants: [WireParticipant]
     ) {
         self.root = root
         self.publicPermission = publicPermission
         self.shortGUID = shortGUID
         self.participants = participants
-        self.madeAfter = madeAfter
     }
 
     /// Reads the stored form.
@@ -82,8 +78,36 @@ struct SharePart: Hashable, Sendable, Codable {
         return ZoneAccess.Opening(
             share: share,
             root: root,
-            canWrite: permissions.contains(.readWrite),
-            madeAfter: madeAfter ?? 0
+            canWrite: permissions.contains(.readWrite)
+        )
+    }
+
+    /// Lets a user in who was invited, or who has the link of a share for everyone.
+    ///
+    /// - Throws: `RequestError` when the share has as many participants as it may have.
+    mutating func accept(_ user: StoredUser) throws {
+        if let index = participants.firstIndex(where: {
+            $0.userIdentity?.userRecordName == user.recordName
+        }) {
+            participants[index].acceptanceStatus = .accepted
+            return
+        }
+        // The owner could not save the share any more with one more participant.
+        guard participants.count < Limits.participantsPerShare else {
+            throw RequestError(
+                .badRequest,
+                reason: "\(ShareRefusal.tooManyParticipants.rawValue): the share has "
+                    + "\(participants.count), which is the most it can have"
+            )
+        }
+        participants.append(
+            WireParticipant(
+                participantId: "u\(user.id.rawValue)",
+                type: .publicUser,
+                permission: publicPermission,
+                acceptanceStatus: .accepted,
+                userIdentity: ParticipantIdentity(user)
+            )
         )
     }
 

@@ -89,6 +89,26 @@ public protocol StorageReader {
     func tombstones(modifiedBefore milliseconds: Int64, limit: Int) throws -> [StoredRecord]
     /// The shares that live records of a zone are the roots of, by name.
     func shares(_ zone: RowID<StoredZone>) throws -> [String]
+    /// The records that name a record as their parent, by row; tombstones too.
+    func children(
+        _ zone: RowID<StoredZone>,
+        of parent: String,
+        limit: Int
+    ) throws -> [StoredRecord]
+    /// The records that entered or left what a user sees of a zone after a number, in that order.
+    func sightings(
+        _ zone: RowID<StoredZone>,
+        of viewer: RowID<StoredUser>,
+        after sequence: Int64,
+        limit: Int
+    ) throws -> [StoredSighting]
+    /// The records that entered or left what a user sees of a zone before a number, newest first.
+    func sightings(
+        _ zone: RowID<StoredZone>,
+        of viewer: RowID<StoredUser>,
+        before sequence: Int64,
+        limit: Int
+    ) throws -> [StoredSighting]
     /// The references of one circle that point to a record, by source.
     func references(
         _ zone: RowID<StoredZone>,

@@ -99,6 +99,12 @@ public protocol StorageWriter: StorageReader {
         for known: Int64,
         _ environment: RowID<StoredEnvironment>
     ) throws
+    /// Notes records that entered or left what a user sees, each in place of its earlier note.
+    func putSightings(
+        _ sightings: [StoredSighting],
+        of viewer: RowID<StoredUser>,
+        in zone: RowID<StoredZone>
+    ) throws
     /// Adds a reference.
     func addReference(_ reference: StoredReference, in zone: RowID<StoredZone>) throws
     /// Removes the references that a record holds.

@@ -177,6 +177,38 @@ extension Metered {
         return found
     }
 
+    func children(
+        _ zone: RowID<StoredZone>,
+        of parent: String,
+        limit: Int
+    ) throws -> [StoredRecord] {
+        let found = try source.children(zone, of: parent, limit: limit)
+        try work.spend(found.count)
+        return found
+    }
+
+    func sightings(
+        _ zone: RowID<StoredZone>,
+        of viewer: RowID<StoredUser>,
+        after sequence: Int64,
+        limit: Int
+    ) throws -> [StoredSighting] {
+        let found = try source.sightings(zone, of: viewer, after: sequence, limit: limit)
+        try work.spend(found.count)
+        return found
+    }
+
+    func sightings(
+        _ zone: RowID<StoredZone>,
+        of viewer: RowID<StoredUser>,
+        before sequence: Int64,
+        limit: Int
+    ) throws -> [StoredSighting] {
+        let found = try source.sightings(zone, of: viewer, before: sequence, limit: limit)
+        try work.spend(found.count)
+        return found
+    }
+
     func references(
         _ zone: RowID<StoredZone>,
         to target: String,

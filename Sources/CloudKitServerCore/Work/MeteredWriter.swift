@@ -168,6 +168,15 @@ struct MeteredWriter: Metered, StorageWriter {
         try base.removeReferences(from: source)
     }
 
+    func putSightings(
+        _ sightings: [StoredSighting],
+        of viewer: RowID<StoredUser>,
+        in zone: RowID<StoredZone>
+    ) throws {
+        try work.spend(sightings.count)
+        try base.putSightings(sightings, of: viewer, in: zone)
+    }
+
     func setAssets(_ checksums: [Data], of record: RowID<StoredRecord>) throws {
         try work.spend(1)
         try base.setAssets(checksums, of: record)

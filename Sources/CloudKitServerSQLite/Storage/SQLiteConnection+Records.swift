@@ -86,6 +86,7 @@ extension SQLiteConnection {
     }
 
     func removeRecord(_ id: RowID<StoredRecord>) throws {
+        try run("DELETE FROM sighting WHERE record = ?", [id.rawValue])
         try run("DELETE FROM record WHERE id = ?", [id.rawValue])
     }
 
@@ -189,7 +190,7 @@ extension SQLiteConnection {
         }
     }
 
-    private static let selectRecord = """
+    static let selectRecord = """
         SELECT id, zone, name, type, sequence, createdAt, createdBy, modifiedAt, modifiedBy,
             isDeleted, parent, share, hasAssets, fields, extra, checksum
         FROM record
@@ -204,7 +205,7 @@ extension SQLiteConnection {
         ]
     }
 
-    private static func record(_ row: Row) -> StoredRecord {
+    static func record(_ row: Row) -> StoredRecord {
         var record = StoredRecord(
             id: RowID(rawValue: row[0]),
             zone: RowID(rawValue: row[1]),

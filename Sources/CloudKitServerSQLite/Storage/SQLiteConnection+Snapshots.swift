@@ -14,7 +14,7 @@ extension SQLiteConnection {
 
     func removeZones(of environment: RowID<StoredEnvironment>) throws {
         let scope = Scope([environment])
-        for table in ["asset", "reference", "indexEntry", "record", "zone"] {
+        for table in ["asset", "reference", "indexEntry", "sighting", "record", "zone"] {
             try runOnce("DELETE FROM \(table) WHERE \(scope.condition(table))")
         }
         try run(

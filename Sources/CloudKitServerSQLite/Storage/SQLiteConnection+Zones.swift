@@ -156,7 +156,7 @@ extension SQLiteConnection {
             "DELETE FROM asset WHERE record IN (SELECT id FROM record WHERE zone = ?)",
             [zone.rawValue]
         )
-        for table in ["record", "indexEntry", "reference"] {
+        for table in ["record", "indexEntry", "reference", "sighting"] {
             try run("DELETE FROM \(table) WHERE zone = ?", [zone.rawValue])
         }
     }

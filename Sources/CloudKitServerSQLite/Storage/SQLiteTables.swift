@@ -35,6 +35,9 @@ enum SQLiteTables {
             try database.execute(sql: circles)
             try SQLiteConnection(database).addMissingCircles()
         }
+        migrator.registerMigration("sightings") { database in
+            try database.execute(sql: sightings)
+        }
         return migrator
     }
 
@@ -195,6 +198,18 @@ enum SQLiteTables {
         DROP TABLE reference;
         ALTER TABLE newReference RENAME TO reference;
         CREATE INDEX referenceBySource ON reference (source);
+        """
+
+    // A snapshot has none of these: whoever reads a feed starts anew after it was restored.
+    private static let sightings = """
+        CREATE TABLE sighting (
+            record INTEGER NOT NULL,
+            viewer INTEGER NOT NULL,
+            zone INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            PRIMARY KEY (record, viewer)
+        ) WITHOUT ROWID;
+        CREATE UNIQUE INDEX sightingBySequence ON sighting (zone, viewer, sequence);
         """
 
     // What a snapshot has is in tables of its own, which are made with it: see

@@ -1,0 +1,279 @@
+import CloudKitWire
+
+/// Finds the records that a commit brings into, or takes out of, what participants of a zone see.
+///
+/// A zone's feed lists records by their own newest change. Sharing or unsharing a tree, joining or
+/// leaving a share, and moving a record change what participants see of records that stay as they
+/// are. Each such record gets a number of its own in the feed of each participant concerned; the
+/// zone's owner sees nothing of it.
+struct SightChanges {
+    /// What a commit changed for participants.
+    struct Result {
+        /// The records to list again, by participant.
+        var records: [(viewer: RowID<StoredUser>, records: [RowID<StoredRecord>])] = []
+        /// The participants whose change tokens expire, because too many records are concerned.
+        var expired: [RowID<StoredUser>] = []
+
+        var isEmpty: Bool { records.isEmpty && expired.isEmpty }
+    }
+
+    /// The most records that one commit lists again.
+    static let largestTree = 10_000
+
+    private typealias Openings = [RowID<StoredUser>: [ZoneAccess.Opening]]
+
+    let zone: RowID<StoredZone>
+    let directory: ShareDirectory
+
+    /// What shares opened before the commit; nil as long as nothing changed that matters.
+    private var before: Openings?
+    /// What shares open now; nil where it has to be read.
+    private var current: Openings?
+    /// The parents that moved records had before the commit.
+    private var parents: [String: String?] = [:]
+    /// Who saw the records that were made anew under the names of deleted ones.
+    private var formerViewers: [String: Set<RowID<StoredUser>>] = [:]
+
+    init(zone: RowID<StoredZone>, directory: ShareDirectory) {
+        self.zone = zone
+        self.directory = directory
+    }
+
+    /// Notes that a share is about to be made, changed, deleted, joined or left.
+    mutating func shareWillChange(_ reader: any StorageReader) throws {
+        if before == nil { before = try openings(reader) }
+        current = nil
+    }
+
+    /// The participants who see records that are about to be deleted, or saw them before the commit,
+    /// by name.
+    mutating func viewers(
+        of records: [StoredRecord],
+        _ reader: any StorageReader
+    ) throws -> [String: Set<RowID<StoredUser>>] {
+        let openings = try current ?? openings(reader)
+        current = openings
+        let former = before ?? openings
+        let all = Array(openings.values.joined()) + former.values.joined()
+        guard !all.isEmpty else { return [:] }
+        let roots = Set(all.compactMap(\.root))
+        var old = Lineages(zone: zone, roots: roots, parents: parents, reader)
+        var new = Lineages(zone: zone, roots: roots, parents: [:], reader)
+        var viewers: [String: Set<RowID<StoredUser>>] = [:]
+        for name in records.map(\.name) {
+            for viewer in Set(openings.keys).union(former.keys) {
+                let sees =
+                    try Self.shows(openings[viewer] ?? [], name, &new)
+                    || formerViewers[name]?.contains(viewer)
+                        ?? Self.shows(former[viewer] ?? [], name, &old)
+                if sees { viewers[name, default: []].insert(viewer) }
+            }
+        }
+        return viewers
+    }
+
+    /// Notes that a record is about to get another parent, or to be made anew under its name.
+    mutating func willMove(_ row: StoredRecord, _ reader: any StorageReader) throws {
+        if before == nil { before = try openings(reader) }
+        guard !parents.keys.contains(row.name) else { return }
+        parents[row.name] = .some(row.parent)
+        formerViewers[row.name] = row.lastViewers
+    }
+
+    /// Compares what participants see now with what they saw before the commit.
+    func result(_ reader: any StorageReader) throws -> Result {
+        guard let before else { return Result() }
+        let after = try openings(reader)
+        let viewers = Set(before.keys).union(after.keys).sorted()
+        guard !viewers.isEmpty else { return Result() }
+        let all = viewers.flatMap { (before[$0] ?? []) + (after[$0] ?? []) }
+        let roots = Set(all.compactMap(\.root))
+        var old = Lineages(zone: zone, roots: roots, parents: parents, reader)
+        var new = Lineages(zone: zone, roots: roots, parents: [:], reader)
+        var result = Result()
+        var trees: [String?: [StoredRecord]?] = [:]
+        for viewer in viewers {
+            let (had, has) = (before[viewer] ?? [], after[viewer] ?? [])
+            func isConcerned(_ name: String) throws -> Bool {
+                let saw =
+                    try formerViewers[name]?.contains(viewer) ?? Self.shows(had, name, &old)
+                return try saw != Self.shows(has, name, &new)
+            }
+            var tops = Set<String?>(try parents.keys.filter(isConcerned))
+            let changed = Set(had.map(Place.init)).symmetricDifference(has.map(Place.init))
+            tops.formUnion(changed.map(\.root))
+            guard !tops.isEmpty else { continue }
+            let shares = try changed.compactMap { try reader.record(zone, name: $0.share) }
+            guard let trees = try records(below: tops, &trees, reader) else {
+                result.expired.append(viewer)
+                continue
+            }
+            var listed: Set<RowID<StoredRecord>> = []
+            // A tombstone says itself who saw the record.
+            for record in trees + shares
+            where try !record.isDeleted && isConcerned(record.name) {
+                listed.insert(record.id)
+            }
+            if !listed.isEmpty { result.records.append((viewer, listed.sorted())) }
+        }
+        return result
+    }
+
+    // MARK: Trees
+
+    /// A share and the top of what it shares, whatever it allows.
+    private struct Place: Hashable {
+        let share: String
+        let root: String?
+
+        init(_ opening: ZoneAccess.Opening) { (share, root) = (opening.share, opening.root) }
+    }
+
+    /// The records of some trees, tombstones too; nil when they are too many.
+    ///
+    /// The tree of nil is the whole zone.
+    private func records(
+        below tops: Set<String?>,
+        _ known: inout [String?: [StoredRecord]?],
+        _ reader: any StorageReader
+    ) throws -> [StoredRecord]? {
+        var all: [StoredRecord] = []
+        for top in tops.sorted(by: { ($0 ?? "") < ($1 ?? "") }) {
+            let tree: [StoredRecord]?
+            if let found = known[top] {
+                tree = found
+            } else {
+                tree = try records(below: top, reader)
+                known[top] = .some(tree)
+            }
+            guard let tree else { return nil }
+            all += tree
+            if all.count > Self.largestTree { return nil }
+        }
+        return all
+    }
+
+    private func records(
+        below top: String?,
+        _ reader: any StorageReader
+    ) throws -> [StoredRecord]? {
+        guard let top else {
+            let limit = Self.largestTree + 1
+            let all = try reader.changedRecords(zone, after: 0, limit: limit)
+            return all.count < limit ? all : nil
+        }
+        guard let first = try reader.record(zone, name: top) else { return [] }
+        var found = [first]
+        var seen: Set = [first.id]
+        var next = 0
+        while next < found.count {
+            let left = Self.largestTree + 1 - found.count
+            for child in try reader.children(zone, of: found[next].name, limit: left)
+            where seen.insert(child.id).inserted {
+                found.append(child)
+            }
+            if found.count > Self.largestTree { return nil }
+            next += 1
+        }
+        return found
+    }
+
+    // MARK: Sight
+
+    private func openings(_ reader: any StorageReader) throws -> Openings {
+        var openings: Openings = [:]
+        for id in try directory.members(of: zone, reader) {
+            guard let user = try reader.user(id) else { continue }
+            openings[id] = try directory.memberships(of: user, reader)
+                .filter { $0.zone == zone }.map(\.opening)
+        }
+        return openings
+    }
+
+    private static func shows(
+        _ openings: [ZoneAccess.Opening],
+        _ name: String,
+        _ lineages: inout Lineages
+    ) throws -> Bool {
+        if openings.isEmpty { return false }
+        let tops = try lineages.tops(of: name)
+        return openings.contains { opening in
+            opening.share == name || opening.root.map(tops.contains) ?? true
+        }
+    }
+
+    /// The tops of shared trees in which records are, by the parents of one moment.
+    private struct Lineages {
+        let zone: RowID<StoredZone>
+        let roots: Set<String>
+        /// The parents that differ from those that records have now.
+        let parents: [String: String?]
+        let reader: any StorageReader
+        private var known: [String: Set<String>] = [:]
+
+        init(
+            zone: RowID<StoredZone>,
+            roots: Set<String>,
+            parents: [String: String?],
+            _ reader: any StorageReader
+        ) {
+            self.zone = zone
+            self.roots = roots
+            self.parents = parents
+            self.reader = reader
+        }
+
+        mutating func tops(of name: String) throws -> Set<String> {
+            if let tops = known[name] { return tops }
+            var path: [String] = []
+            var next: String? = name
+            var above: Set<String> = []
+            while let current = next, path.count < ZoneAccess.depthLimit, !path.contains(current) {
+                if let tops = known[current] {
+                    above = tops
+                    break
+                }
+                path.append(current)
+                next = try parent(of: current)
+            }
+            for step in path.reversed() {
+                if roots.contains(step) { above.insert(step) }
+                known[step] = above
+            }
+            return above
+        }
+
+        private func parent(of name: String) throws -> String? {
+            if let moved = parents[name] { return moved }
+            return try reader.record(zone, name: name)?.parent
+        }
+    }
+}
+
+extension SightChanges {
+    /// Writes a result into the feeds of the participants.
+    ///
+    /// - Parameters:
+    ///   - result: What to write.
+    ///   - sequence: The zone's newest number; moved forward.
+    ///   - writer: The commit's writer.
+    /// - Throws: What the storage throws.
+    func write(
+        _ result: Result,
+        _ sequence: inout Int64,
+        _ writer: any StorageWriter
+    ) throws {
+        for (viewer, records) in result.records {
+            var sightings: [StoredSighting] = []
+            for record in records {
+                sequence += 1
+                sightings.append(StoredSighting(record: record, sequence: sequence))
+            }
+            try writer.putSightings(sightings, of: viewer, in: zone)
+        }
+        for viewer in result.expired {
+            sequence += 1
+            try directory.expireTokens(of: viewer, before: sequence, in: zone, writer)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import CloudKitServerCore
+import GRDB
+
+extension SQLiteConnection {
+    func children(
+        _ zone: RowID<StoredZone>,
+        of parent: String,
+        limit: Int
+    ) throws -> [StoredRecord] {
+        try all(
+            Self.selectRecord + " WHERE zone = ? AND parent = ? ORDER BY id LIMIT ?",
+            [zone.rawValue, parent, limit],
+            Self.record
+        )
+    }
+
+    func sightings(
+        _ zone: RowID<StoredZone>,
+        of viewer: RowID<StoredUser>,
+        after sequence: Int64,
+        limit: Int
+    ) throws -> [StoredSighting] {
+        try all(
+            Self.selectSighting + " AND sequence > ? ORDER BY sequence LIMIT ?",
+            [zone.rawValue, viewer.rawValue, sequence, limit],
+            Self.sighting
+        )
+    }
+
+    func sightings(
+        _ zone: RowID<StoredZone>,
+        of viewer: RowID<StoredUser>,
+        before sequence: Int64,
+        limit: Int
+    ) throws -> [StoredSighting] {
+        try all(
+            Self.selectSighting + " AND sequence < ? ORDER BY sequence DESC LIMIT ?",
+            [zone.rawValue, viewer.rawValue, sequence, limit],
+            Self.sighting
+        )
+    }
+
+    func putSightings(
+        _ sightings: [StoredSighting],
+        of viewer: RowID<StoredUser>,
+        in zone: RowID<StoredZone>
+    ) throws {
+        for sighting in sightings {
+            try run(
+                """
+                INSERT OR REPLACE INTO sighting (record, viewer, zone, sequence)
+                VALUES (?, ?, ?, ?)
+                """,
+                [
+                    sighting.record.rawValue, viewer.rawValue, zone.rawValue, sighting.sequence,
+                ],
+                to: .contents
+            )
+        }
+    }
+
+    private static let selectSighting =
+        "SELECT record, sequence FROM sighting WHERE zone = ? AND viewer = ?"
+
+    private static func sighting(_ row: Row) -> StoredSighting {
+        StoredSighting(record: RowID(rawValue: row[0]), sequence: row[1])
+    }
+}
