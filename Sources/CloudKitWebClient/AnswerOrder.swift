@@ -5,8 +5,8 @@ import CloudKitWire
 /// The service was observed to answer in that order. An answer about something else must never be
 /// taken for the answer to what was asked, whatever the place at which it stands.
 struct AnswerOrder<Name: Equatable> {
-    /// What the items are, in an error.
-    let items: String
+    /// What an item is, in an error.
+    let item: String
     /// What was asked for; nil where the service makes the name.
     let names: [Name?]
     /// Whether an answer's name may be that of a request, which left a part of it out.
@@ -22,7 +22,7 @@ struct AnswerOrder<Name: Equatable> {
         by name: (Answer) -> Name?
     ) throws(WebClientError) -> [Answer] {
         guard answers.count == names.count else {
-            throw .misplaced("\(answers.count) answers to \(names.count) \(items)")
+            throw .misplaced("\(answers.count) answers about \(names.count) \(item)s")
         }
         let found = answers.map(name)
         let isInOrder = zip(names, found).allSatisfy { asked, found in
@@ -79,7 +79,7 @@ struct AnswerOrder<Name: Equatable> {
         guard let missing else { return places.compactMap(\.self) }
         let name = names[missing].map { "'\($0)'" } ?? "without a name"
         throw .misplaced(
-            "No answer is about the \(items) \(name), and \(rest.count) are about what was not "
+            "No answer is about the \(item) \(name), and \(rest.count) are about what was not "
                 + "asked, or came twice"
         )
     }
@@ -126,7 +126,7 @@ extension RecordsResponse {
     /// The answer in the order of what was asked.
     func sorted(as names: [String?]) throws(WebClientError) -> RecordsResponse {
         var response = self
-        response.records = try AnswerOrder(items: "records", names: names).sort(records) {
+        response.records = try AnswerOrder(item: "record", names: names).sort(records) {
             switch $0 {
             case .success(let record): record.recordName
             case .failure(let error): error.recordName
@@ -143,7 +143,7 @@ extension Array {
         by zoneID: (Success) -> WireZoneID
     ) throws(WebClientError) -> [ItemResult<Success>] where Element == ItemResult<Success> {
         try AnswerOrder(
-            items: "zones",
+            item: "zone",
             names: zones.map(ZoneName.init),
             completes: { $0.isCompleted(by: $1) }
         ).sort(self) {
@@ -159,7 +159,7 @@ extension SubscriptionsResponse {
     /// The answer in the order of what was asked.
     func sorted(as names: [String?]) throws(WebClientError) -> SubscriptionsResponse {
         SubscriptionsResponse(
-            subscriptions: try AnswerOrder(items: "subscriptions", names: names)
+            subscriptions: try AnswerOrder(item: "subscription", names: names)
                 .sort(subscriptions) {
                     switch $0 {
                     case .success(let subscription): subscription.subscriptionID
@@ -174,7 +174,7 @@ extension UploadAssetsResponse {
     /// The answer in the order of what was asked.
     func sorted(as wanted: [UploadAssetsRequest.Token]) throws(WebClientError) -> Self {
         let order = AnswerOrder(
-            items: "files",
+            item: "file",
             names: wanted.map { FieldName(record: $0.recordName, field: $0.fieldName) },
             completes: { $0.isCompleted(by: $1) }
         )
@@ -190,7 +190,7 @@ extension SharesResponse {
     /// The answer in the order of what was asked; errors have no name.
     func sorted(as shares: [SharesRequest.ShortGUID]) throws(WebClientError) -> SharesResponse {
         SharesResponse(
-            results: try AnswerOrder(items: "shares", names: shares.map(\.value))
+            results: try AnswerOrder(item: "share", names: shares.map(\.value))
                 .sort(results) { (try? $0.get())?.shortGUID?.value }
         )
     }

@@ -33,7 +33,7 @@ extension WebClient {
             let errors = Redaction.errors { Redaction(link: token.url, credentials) }
             return try Self.read(AssetUploadReceipt.self, from: response, errors).singleFile
         } catch {
-            throw Redaction(link: token.url, credentials).clean(error)
+            throw failure(of: token.url, error)
         }
     }
 
@@ -63,7 +63,7 @@ extension WebClient {
                 progress: progress
             )
         } catch {
-            throw Redaction(link: link, credentials).clean(WebClientError(thrown: error))
+            throw failure(of: link, WebClientError(thrown: error))
         }
         do {
             try Self.check(file, against: asset)
@@ -73,6 +73,18 @@ extension WebClient {
             try? FileManager.default.removeItem(at: file)
             throw error
         }
+    }
+
+    /// Why a transfer failed: an address that cannot be used is the server's mistake, not the app's.
+    private func failure(of link: String, _ error: WebClientError) -> WebClientError {
+        let error = Redaction(link: link, credentials).clean(error)
+        guard case .transport(let failure) = error, failure.code == .badAddress else {
+            return error
+        }
+        return .unexpectedAnswer(
+            status: 200,
+            message: "An address of a file that the server sent: \(failure.message)"
+        )
     }
 
     /// Moves no file for a user who is not signed in any more.

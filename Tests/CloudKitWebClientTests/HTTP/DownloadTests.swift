@@ -120,6 +120,16 @@ struct DownloadTests {
         }
     }
 
+    @Test(
+        "An address that nothing can be asked of is the server's mistake",
+        arguments: ["", "file:///etc/passwd", "/f", "http://h/a b", "http://h:99999/f"]
+    )
+    func addresses(_ url: String) async throws {
+        let error = try #require(try await download(asset(url)).error)
+        #expect(CKError.make(error).code == .serverResponseLost)
+        #expect(error.description.contains("address of a file"), "\(error)")
+    }
+
     @Test("What the disk cannot hold, or nothing can have, is not begun", arguments: [1 << 62, -1])
     func impossibleSizes(_ size: Int64) async throws {
         let transport = ScriptedTransport { _, _ in TransportResponse(status: 200) }
@@ -132,7 +142,7 @@ struct DownloadTests {
 /// A server whose answers have no end, but for a test that would read them.
 private final class EndlessServer: Sendable {
     /// The bytes after which a server gives up.
-    static let end = 256 << 20
+    static let end = 64 << 20
 
     private let counter = Mutex(0)
 
