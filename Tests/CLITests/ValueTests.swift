@@ -45,6 +45,7 @@ struct ValueTests {
             #expect(message.hasPrefix("Field s: '"), "\(text): \(message)")
             #expect(message.contains(place), "\(text): \(message)")
             #expect(message.hasSuffix("state the type: s:STRING"), "\(text): \(message)")
+            #expect(!message.contains(".;"), "\(message)")
             let condition = "s == " + text.dropFirst(2)
             let refusal = #expect(throws: (any Error).self) { try FilterExpression(condition) }
             let reason = refusal.map { "\($0)" } ?? ""

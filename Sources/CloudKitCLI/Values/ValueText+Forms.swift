@@ -23,8 +23,10 @@ extension ValueText {
             default: .string(text)
             }
         } catch {
+            let reason = error.description
             throw Mismatch(
-                description: "\(error); for the text as it stands, state the type: \(key):STRING"
+                description: (reason.hasSuffix(".") ? String(reason.dropLast()) : reason)
+                    + "; for the text as it stands, state the type: \(key):STRING"
             )
         }
     }
