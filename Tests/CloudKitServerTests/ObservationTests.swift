@@ -54,6 +54,45 @@ struct ObservationTests {
         }
     }
 
+    @Test("What a request names cannot change the terminal of who watches, or forge an entry")
+    func terminal() async throws {
+        let seen = Watched()
+        var configuration = Self.configuration()
+        configuration.watcher = { entry in seen.add(entry.description) }
+        try await TestServer.run(configuration) { server in
+            try await server.addZone("Notes")
+            let evil = "x\u{1B}]0;pwned\u{7}\u{1B}[2J\r\n09:00:00  200  GET  forged\u{202E}\u{9B}2J"
+            _ = try await server.save([TestCloud.note("update", evil, tag: "1")])
+            _ = try await server.call(
+                "records/query",
+                ["query": ["recordType": .string(evil)], "zoneID": ["zoneName": .string(evil)]]
+            )
+            for path in [
+                "/x%1b%5b2J%0aforged", "/database/1/x%1b%0aforged/development/public/a%0ab",
+            ] {
+                _ = try await server.send(server.url + path)
+            }
+            let text = seen.entries.joined(separator: "\n")
+            #expect(seen.entries.count == 5)
+            #expect(text.contains("pwned"))
+            for scalar in text.unicodeScalars where scalar != "\n" {
+                #expect(scalar.properties.generalCategory != .control)
+                #expect(scalar != "\u{202E}")
+            }
+            let lines = text.split(separator: "\n")
+            #expect(!lines.contains { $0.hasPrefix("09:00:00") || $0.hasPrefix("forged") })
+        }
+    }
+
+    /// Keeps what a person would see.
+    private final class Watched: Sendable {
+        private let texts = Mutex<[String]>([])
+
+        var entries: [String] { texts.withLock { $0 } }
+
+        func add(_ text: String) { texts.withLock { $0.append(text) } }
+    }
+
     @Test("The journal forgets the oldest requests first")
     func journalCapacity() async throws {
         var configuration = Self.configuration()

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import CloudKitServer
 import Foundation
 
 /// The command line: a server, and what can be done with one.
@@ -58,8 +59,9 @@ public struct CloudKitCommand: AsyncParsableCommand {
             Foundation.exit(CommandFailure.Status.unusable.rawValue)
         }
         let message = fullMessage(for: error)
-        if CommandFailure.withoutTokens(message) != message {
-            Console.say(CommandFailure.withoutTokens(message))
+        let safe = TerminalText.lines(CommandFailure.withoutTokens(message))
+        if safe != message {
+            Console.say(safe)
             Foundation.exit(CommandFailure.Status.failed.rawValue)
         }
         exit(withError: error)

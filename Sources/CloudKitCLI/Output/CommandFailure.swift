@@ -34,9 +34,13 @@ struct CommandFailure: Error, CustomStringConvertible {
     init?(_ error: any Error) {
         switch error {
         case let error as CommandFailure: self = error
-        case let error as WebClientError: self.init(Self.message(error))
+        case let error as WebClientError: self.init(TerminalText.line(Self.message(error)))
         case let error as RequestError:
-            self.init("\(error.serverErrorCode.rawValue): \(error.reason ?? "no reason given")")
+            self.init(
+                TerminalText.line(
+                    "\(error.serverErrorCode.rawValue): \(error.reason ?? "no reason given")"
+                )
+            )
         case let error as ServerConfigurationError: self.init(unusable: error.description)
         case let error as StorageError:
             self.init(unusable: "The data folder cannot be used: \(error.message)")

@@ -1,3 +1,4 @@
+import CloudKitServer
 import Foundation
 
 /// Where commands write: results to standard output, everything else to standard error.
@@ -16,8 +17,9 @@ enum Console {
         }
     }
 
-    /// Tells a person, not a program.
+    /// Tells a person, not a program; what others put into the text cannot change the terminal.
     static func say(_ text: String) {
+        let text = TerminalText.lines(text)
         try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
     }
 

@@ -1,3 +1,5 @@
+import CloudKitServer
+
 /// Text as a terminal shows it: on one line, with the width of its cells.
 package struct DisplayText: Hashable, Sendable {
     /// The text; what would move the cursor or reorder the line is replaced.
@@ -5,7 +7,8 @@ package struct DisplayText: Hashable, Sendable {
 
     /// Makes one line of any text.
     package init(_ text: String) {
-        self.text = String(text.map { Self.shown($0) })
+        // Records come from strangers: an escape sequence in a field must not reach the terminal.
+        self.text = TerminalText.line(text)
     }
 
     /// The number of cells that the text takes.
@@ -29,19 +32,6 @@ package struct DisplayText: Hashable, Sendable {
     package func padded(to cells: Int) -> String {
         let text = cut(to: cells)
         return text + String(repeating: " ", count: max(0, cells - DisplayText(text).width))
-    }
-
-    /// Records come from strangers: an escape sequence in a field must not reach the terminal.
-    private static func shown(_ character: Character) -> Character {
-        if character.isNewline || character == "\t" { return " " }
-        let isUnsafe = character.unicodeScalars.contains { scalar in
-            switch scalar.value {
-            // Marks that change the direction of what follows.
-            case 0x202A...0x202E, 0x2066...0x2069: true
-            default: scalar.properties.generalCategory == .control
-            }
-        }
-        return isUnsafe ? "\u{FFFD}" : character
     }
 
     private static func width(_ character: Character) -> Int {

@@ -41,6 +41,8 @@ public struct JournalEntry: Hashable, Sendable, Codable {
 
 extension JournalEntry: CustomStringConvertible {
     /// The entry for a person: a line, and one more for each problem and its remedy.
+    ///
+    /// What came with the request cannot change a terminal, or look like another entry.
     public var description: String {
         let tenths = Int((milliseconds * 10).rounded())
         let place = [container, database].compactMap(\.self).joined(separator: " ")
@@ -48,7 +50,7 @@ extension JournalEntry: CustomStringConvertible {
             [
                 Self.clock(time), String(status), method, endpoint, place,
                 "\(tenths / 10).\(tenths % 10) ms", "\(bytes) B",
-            ].filter { !$0.isEmpty }.joined(separator: "  ")
+            ].filter { !$0.isEmpty }.map(TerminalText.line).joined(separator: "  ")
         ]
         if !faults.isEmpty {
             let rules = faults.map(String.init).joined(separator: ", ")
@@ -56,7 +58,7 @@ extension JournalEntry: CustomStringConvertible {
         }
         for problem in problems {
             let item = problem.item.map { "'\($0)' " } ?? ""
-            lines.append("    \(item)\(problem.code): \(problem.reason)")
+            lines.append("    " + TerminalText.line("\(item)\(problem.code): \(problem.reason)"))
             lines.append("      -> \(problem.remedy)")
         }
         return lines.joined(separator: "\n")

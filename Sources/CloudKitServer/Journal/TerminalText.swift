@@ -1,0 +1,24 @@
+/// Text of strangers as a terminal may show it: nothing in it moves the cursor, changes the terminal or
+/// reorders a line.
+package enum TerminalText {
+    /// One line of any text.
+    package static func line(_ text: String) -> String {
+        String(text.map { $0.isNewline || $0 == "\t" ? " " : shown($0) })
+    }
+
+    /// Text that keeps its lines.
+    package static func lines(_ text: String) -> String {
+        String(text.map { $0 == "\n" || $0 == "\t" ? $0 : shown($0) })
+    }
+
+    private static func shown(_ character: Character) -> Character {
+        let isUnsafe = character.unicodeScalars.contains { scalar in
+            switch scalar.value {
+            // Marks that change the direction of what follows, and other ends of lines.
+            case 0x202A...0x202E, 0x2066...0x2069, 0x2028, 0x2029: true
+            default: scalar.properties.generalCategory == .control
+            }
+        }
+        return isUnsafe ? "\u{FFFD}" : character
+    }
+}
