@@ -181,7 +181,7 @@ let package = Package(
             name: "CloudKitServer",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", hummingbird,
-                hummingbirdCore, httpTypes, logging, metrics, nioCore, nioHTTPTypes,
+                hummingbirdCore, httpTypes, logging, metrics, nioCore, nioHTTP1, nioHTTPTypes,
                 serviceLifecycle,
             ]
         ),

@@ -20,6 +20,10 @@ struct LocalRequestTests {
         ("X-Forwarded-Proto", "https"), ("Forwarded", "for=192.0.2.7"), ("Via", "1.1 proxy"),
         ("X-Real-IP", "192.0.2.7"), ("CF-Connecting-IP", "192.0.2.7"),
         ("X-Client-IP", "192.0.2.7"), ("True-Client-IP", "192.0.2.7"),
+        ("X-Forwarded", "for=192.0.2.7"), ("X-Original-Forwarded-For", "192.0.2.7"),
+        ("Forwarded-For", "192.0.2.7"), ("X-Cluster-Client-IP", "192.0.2.7"),
+        ("Fastly-Client-IP", "192.0.2.7"), ("X-Azure-ClientIP", "192.0.2.7"),
+        ("X-Envoy-External-Address", "192.0.2.7"), ("CDN-Loop", "x"), ("CF-Ray", "x"),
     ]
 
     private static func userName(_ server: TestServer) async throws -> String {
@@ -134,6 +138,32 @@ struct LocalRequestTests {
                     return try await connection.answer()
                 }
                 #expect(answer?.status == 400)
+            }
+        }
+    }
+
+    @Test("A target that names another host than Host is refused, whichever of them is allowed")
+    func absoluteTargets() async throws {
+        try await TestServer.run { server in
+            let target = server.target("zones/list")
+            let cases: [(String, String, Int)] = [
+                ("http://cloud.example.com", "127.0.0.1", 400),
+                ("http://127.0.0.1", "cloud.example.com", 400),
+                ("http://127.0.0.1:81", "127.0.0.1", 400), ("ftp://127.0.0.1", "127.0.0.1", 400),
+                ("http://127.0.0.1@evil.example", "127.0.0.1", 400),
+                ("http://127.0.0.1", "127.0.0.1", 200), ("http://localhost:80", "localhost", 200),
+            ]
+            for (origin, host, status) in cases {
+                let answer = try await RawConnection.run(server) { connection in
+                    try await connection.send(
+                        "POST",
+                        origin + target,
+                        ["Host: \(host)"],
+                        body: "{}"
+                    )
+                    return try await connection.answer()
+                }
+                #expect(answer?.status == status, "\(origin) \(host)")
             }
         }
     }

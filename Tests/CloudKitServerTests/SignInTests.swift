@@ -214,6 +214,31 @@ struct SignInTests {
             #expect(address.status == 429)
             let elsewhere = try await Self.signIn(server, name: "other", from: "198.51.100.2")
             #expect(elsewhere.status == 403)
+            // However it is spelt, it is the same address.
+            for address in [
+                "198.51.100.1:5678", "::ffff:198.51.100.1", "[::ffff:198.51.100.1]:5678",
+                "::FFFF:c633:6401", "\"[::ffff:c633:6401]\"",
+            ] {
+                let answer = try await Self.signIn(server, name: "other", from: address)
+                #expect(answer.status == 429, "\(address)")
+            }
+            let spelt = ["2001:db8::1", "[2001:DB8:0:0:9::2]:443", "2001:db8:0:0:ffff::%eth0"]
+            for number in 0..<30 {
+                let address = spelt[number % 3]
+                let answer = try await Self.signIn(server, name: "m\(number)", from: address)
+                #expect(answer.status == 403)
+            }
+            let network = try await Self.signIn(server, name: "other", from: "2001:db8::abc")
+            #expect(network.status == 429)
+            let next = try await Self.signIn(server, name: "other", from: "2001:db8:0:1::1")
+            #expect(next.status == 403)
+            // What is no address at all gives nobody tries of their own.
+            for number in 0..<30 {
+                let answer = try await Self.signIn(server, name: "u\(number)", from: "no \(number)")
+                #expect(answer.status == 403)
+            }
+            let nobody = try await Self.signIn(server, name: "other", from: "unknown")
+            #expect(nobody.status == 429)
         }
     }
 

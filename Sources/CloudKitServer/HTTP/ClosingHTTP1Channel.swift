@@ -47,7 +47,11 @@ package struct ClosingHTTP1Channel: ServerChildChannel {
         let handlers = channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandlers(first())
         }
-        return handlers.flatMap { http.setup(channel: channel, logger: logger) }.map(Value.init)
+        return handlers.flatMap { http.setup(channel: channel, logger: logger) }
+            .flatMapThrowing { value in
+                try TargetGuard.add(to: channel.pipeline)
+                return Value(value)
+            }
     }
 
     package func handle(value: Value, logger: Logger) async {

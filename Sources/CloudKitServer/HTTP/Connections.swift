@@ -47,7 +47,7 @@ final class Connections: Sendable {
     func admit(_ channel: any Channel) -> Bool {
         let ip = channel.remoteAddress?.ipAddress ?? ""
         let counts = limits.countsLoopback || !OriginPolicy.isLoopback(ip)
-        let address = counts ? OriginPolicy.network(of: ip) : nil
+        let address = counts ? OriginPolicy.network(of: ip) ?? ip : nil
         return state.withLock { state in
             guard state.connections.count < limits.all else { return false }
             if let address {

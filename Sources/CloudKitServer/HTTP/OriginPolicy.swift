@@ -80,18 +80,34 @@ struct OriginPolicy: Sendable {
     /// Whose request it is, for what is counted by address.
     ///
     /// That is the connection's other end or, behind a proxy, whom the proxy says it speaks for. The
-    /// last name is the proxy's own word; those before it are anybody's.
+    /// last name is the proxy's own word; those before it are anybody's. One that is no address is
+    /// nobody's in particular.
     func client(of request: Request, from address: SocketAddress?) -> String {
         let peer = address?.ipAddress ?? ""
         guard isBehindProxy, Self.isLoopback(peer),
             let last = request.headers[values: .xForwardedFor].last?.split(separator: ",").last
-        else { return Self.network(of: peer) }
-        return Self.network(of: last.filter { !$0.isWhitespace })
+        else { return Self.network(of: peer) ?? peer }
+        return Self.network(of: String(last)) ?? peer
     }
 
     /// An address, or of IPv6 the network of 64 bits that one customer has.
-    static func network(of ip: String) -> String {
-        guard ip.contains(":"), !ip.contains(".") else { return ip }
+    ///
+    /// It is the same for all spellings of an address, with or without brackets, a port or a scope; nil
+    /// for what is no address.
+    static func network(of text: String) -> String? {
+        var text = text.filter { !$0.isWhitespace && $0 != "\"" }[...]
+        if text.hasPrefix("[") {
+            text = text.dropFirst().prefix { $0 != "]" }
+        } else if text.count(where: { $0 == ":" }) == 1 {
+            text = text.prefix { $0 != ":" }
+        }
+        text = text.prefix { $0 != "%" }
+        // The system's own spelling, which is one for each address.
+        guard let ip = try? SocketAddress(ipAddress: String(text), port: 0).ipAddress else {
+            return nil
+        }
+        if !ip.contains(":") { return ip }
+        if ip.hasPrefix("::ffff:"), ip.contains(".") { return String(ip.dropFirst(7)) }
         let ends = ip.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
         var words = ends.map { $0.split(separator: ":") }
         let count = words.reduce(0) { $0 + $1.count }
@@ -105,12 +121,13 @@ struct OriginPolicy: Sendable {
         HostName(ip.contains(":") ? "[\(ip)]" : ip)?.isLoopback ?? false
     }
 
-    /// Whether a header is one that proxies add.
+    /// Whether a header is one that proxies add, by the words that their names are made of.
     private static func isForwarding(_ name: String) -> Bool {
-        name.hasPrefix("x-forwarded-")
+        name.contains("forwarded") || name.hasSuffix("-ip") || name.hasSuffix("clientip")
+            || name.hasPrefix("x-envoy-") || name.hasPrefix("cf-")
             || [
-                "forwarded", "via", "x-real-ip", "x-client-ip", "cf-connecting-ip",
-                "true-client-ip",
+                "via", "cdn-loop", "x-original-host", "x-original-url", "x-remote-addr",
+                "x-amzn-trace-id",
             ]
             .contains(name)
     }

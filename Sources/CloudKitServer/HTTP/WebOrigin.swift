@@ -15,7 +15,7 @@ struct WebOrigin: Hashable, Sendable {
             var host = HostName(String(text[end.upperBound...]))
         else { return nil }
         // The port that goes without saying is the same as the one that is said.
-        if host.port == nil { host.port = ["http": 80, "https": 443][scheme] }
+        if host.port == nil { host.port = Self.ports[scheme] }
         self.scheme = scheme
         self.host = host
     }
@@ -27,6 +27,11 @@ struct WebOrigin: Hashable, Sendable {
         let host = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         self.init(text[..<end.upperBound] + host)
     }
+
+    private static let ports = ["http": 80, "https": 443]
+
+    /// The port of the scheme where none is said.
+    var port: Int? { Self.ports[scheme] }
 
     private static func isLetter(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
