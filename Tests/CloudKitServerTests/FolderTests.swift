@@ -139,4 +139,66 @@ struct FolderTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(names.contains("cloud.sqlite"))
     }
+
+    /// A field's value for a file that was uploaded, and the address of its download.
+    private func upload(_ bytes: Data, _ server: TestServer) async throws -> String {
+        let token: JSON = ["recordName": "n1", "recordType": "Note", "fieldName": "image"]
+        let prepared = try await server.call(
+            "assets/upload",
+            ["zoneID": ["zoneName": "Notes"], "tokens": [token]]
+        )
+        let url = try #require(prepared.body.tokens[0].url.text)
+        let receipt = try await server.send(url, bytes).body.singleFile
+        let note = TestCloud.note("forceUpdate", "n1", ["image": ["value": receipt]])
+        let saved = try await server.save([note])
+        return try #require(saved.body.records[0].fields.image.value.downloadURL.text)
+    }
+
+    /// The only file of an asset.
+    private func assetFile() throws -> URL {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path + "/assets")
+        let name = try #require(names.first { $0.split(separator: "/").last?.count == 64 })
+        return folder.appendingPathComponent("assets/" + name)
+    }
+
+    @Test(
+        "A cut, damaged or missing file of an asset is no answer with 200, and stands in the log",
+        arguments: [10_000, 300_000]
+    )
+    func damagedAsset(size: Int) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let log = Lines()
+        let logger = Logger(label: "test") { _ in LineLog(lines: log) }
+        let server = try CloudServer(configuration: .init(directory: folder.path), logger: logger)
+        try await TestServer.run(server) { server in
+            try await server.addZone("Notes")
+            let bytes = Data((0..<size).map { UInt8($0 % 251) })
+            let url = try await upload(bytes, server)
+            #expect(try await server.send(url, method: "GET").data == bytes)
+            let file = try assetFile()
+            let checksum = file.lastPathComponent
+            var flipped = bytes
+            flipped[size / 2] ^= 1
+            for damaged in [bytes.prefix(size - 1), bytes.prefix(1), Data(), flipped] {
+                try damaged.write(to: file)
+                log.lines.withLock { $0 = [] }
+                // What is longer than a piece is noticed when its head is out: then it ends early.
+                let answer = try? await server.send(url, method: "GET")
+                #expect(answer == nil || answer?.status == 500, "\(damaged.count)")
+                if damaged.count < 10_000 { #expect(answer?.status == 500, "\(damaged.count)") }
+                let lines = log.lines.withLock { $0 }
+                #expect(lines.count == 1 && lines.allSatisfy { $0.contains(checksum) }, "\(lines)")
+            }
+            try FileManager.default.removeItem(at: file)
+            log.lines.withLock { $0 = [] }
+            let answer = try await server.send(url, method: "GET")
+            #expect(answer.status == 404)
+            #expect(answer.body.reason.text?.contains(checksum) == true)
+            #expect(log.lines.withLock { $0 }.allSatisfy { $0.contains(checksum) })
+            #expect(log.lines.withLock { $0 }.count == 1)
+            // Uploading it again mends it.
+            let again = try await upload(bytes, server)
+            #expect(try await server.send(again, method: "GET").data == bytes)
+        }
+    }
 }

@@ -44,30 +44,43 @@ extension HTTPFace {
             stream.yield(bytes)
             stream.finish()
         }
-        return body(pieces, length: bytes.count, delivery)
+        return body(pieces, length: bytes.count, delivery) { _ in }
     }
 
     /// A body that is read as it is sent, as its delivery says.
+    ///
+    /// - Parameters:
+    ///   - pieces: The bytes.
+    ///   - length: How many there are.
+    ///   - delivery: How they travel.
+    ///   - noteFailure: Is told why they are not sent to their end.
+    /// - Returns: The body.
     static func body<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces,
         length: Int,
-        _ delivery: ServiceResponse.Delivery
+        _ delivery: ServiceResponse.Delivery,
+        noteFailure: @escaping @Sendable (any Error) -> Void
     ) -> ResponseBody where Pieces.Element == Data {
         ResponseBody(contentLength: length) { writer in
             var left = Int.max
             if case .cut(let bytes) = delivery.end, bytes < length { left = bytes }
             // Ten steps a second are smooth enough.
             let step = delivery.bytesPerSecond.map { max(1, $0 / 10) }
-            for try await piece in pieces {
-                var rest = ByteBuffer(bytes: piece)
-                while rest.readableBytes > 0 {
-                    guard left > 0 else { throw AnswerCut() }
-                    let count = min(rest.readableBytes, left, step ?? .max)
-                    guard let part = rest.readSlice(length: count) else { break }
-                    try await writer.write(part)
-                    left -= count
-                    if step != nil { try await Task.sleep(for: .milliseconds(100)) }
+            do {
+                for try await piece in pieces {
+                    var rest = ByteBuffer(bytes: piece)
+                    while rest.readableBytes > 0 {
+                        guard left > 0 else { throw AnswerCut() }
+                        let count = min(rest.readableBytes, left, step ?? .max)
+                        guard let part = rest.readSlice(length: count) else { break }
+                        try await writer.write(part)
+                        left -= count
+                        if step != nil { try await Task.sleep(for: .milliseconds(100)) }
+                    }
                 }
+            } catch {
+                noteFailure(error)
+                throw error
             }
             try await writer.finish(nil)
         }

@@ -60,9 +60,9 @@ struct HTTPFace: HTTPResponder {
 
     /// Why a request is not looked at any further; nil when it is.
     private func refusal(of request: Request) -> RequestError? {
-        // Two readers could believe two of them.
+        // Two readers could believe two of them. `TargetGuard` adds one that stands in the target.
         guard request.headers[values: .host].isEmpty else {
-            return RequestError(.badRequest, reason: "The request has more than one Host")
+            return RequestError(.badRequest, reason: "The request names more than one Host")
         }
         guard let host = request.head.authority, policy.allows(host: host) else {
             return RequestError(
@@ -133,7 +133,7 @@ struct HTTPFace: HTTPResponder {
             )
         }
         do {
-            let contents = try await service.openAsset(token: token)
+            let contents = try await service.asset(token: token)
             let size = Int(contents.size)
             return FaceAnswer(
                 response: Response(
@@ -145,7 +145,9 @@ struct HTTPFace: HTTPResponder {
                     ],
                     body: request.method == .head
                         ? ResponseBody(contentLength: size) { try await $0.finish(nil) }
-                        : Self.body(contents.chunks, length: size, contents.delivery)
+                        : Self.body(contents.chunks, length: size, contents.delivery) { error in
+                            observer.noteUnreadable(error)
+                        }
                 ),
                 delivery: contents.delivery
             )

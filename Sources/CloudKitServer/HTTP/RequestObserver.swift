@@ -26,6 +26,12 @@ struct RequestObserver: Sendable {
         return Observation(observer: self, request: request, start: .now, time: clock.milliseconds)
     }
 
+    /// Writes down why the rest of an answer that has begun is not sent.
+    func noteUnreadable(_ error: any Error) {
+        guard let cause = CloudService.damage(error) else { return }
+        logger.error("An answer was cut", metadata: ["error": "\(cause)"])
+    }
+
     /// One request that is being answered.
     struct Observation {
         let observer: RequestObserver
@@ -126,7 +132,7 @@ struct RequestObserver: Sendable {
             if let cause { metadata["error"] = "\(cause)" }
             // A path that is none of the service may hold anything.
             if let path, endpoint != "other" {
-                metadata["container"] = "\(path.container)"
+                metadata["container"] = "\(TerminalText.line(path.container))"
                 metadata["environment"] = "\(path.environment.rawValue)"
                 metadata["scope"] = "\(path.database.rawValue)"
             }

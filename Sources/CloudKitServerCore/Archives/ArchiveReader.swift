@@ -60,8 +60,16 @@ actor ArchiveReader {
     }
 
     private func open(_ checksum: Data, _ file: ZipLayout.File) async throws -> AssetContents {
-        guard let contents = try await assets.open(Array(checksum)), contents.size == file.size
-        else { throw StorageError(.corrupt, "The bytes of an asset are missing") }
+        guard let contents = try await assets.open(Array(checksum)) else {
+            throw MissingAsset(checksum: Array(checksum))
+        }
+        guard contents.size == file.size else {
+            throw StorageError(
+                .corrupt,
+                "The asset \(Hexadecimal.encode(checksum)) has \(contents.size) bytes instead of "
+                    + "\(file.size)"
+            )
+        }
         return contents
     }
 }

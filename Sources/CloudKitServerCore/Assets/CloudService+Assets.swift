@@ -57,9 +57,21 @@ extension CloudService {
     ///
     /// - Parameter token: The token of `AssetRoute.download`.
     /// - Returns: The bytes, read as they are asked for.
-    /// - Throws: `RequestError` with `NOT_FOUND` for a token that was not made here or is too old.
+    /// - Throws: `RequestError` with `NOT_FOUND` for a token that was not made here or is too old, and
+    ///   for a file that is missing.
     @concurrent
     public func openAsset(token: String) async throws(RequestError) -> AssetContents {
+        do {
+            return try await asset(token: token)
+        } catch {
+            throw Self.requestError(for: error)
+        }
+    }
+
+    /// Opens the bytes behind a download URL, and throws what `refusal` makes an answer of that tells an
+    /// operator the cause too.
+    @concurrent
+    package func asset(token: String) async throws -> AssetContents {
         let faults = decideFaults(asset: "assets/fetch")
         if let error = faults.error { throw error }
         var contents = try await contents(token)
@@ -67,22 +79,34 @@ extension CloudService {
         return contents
     }
 
-    private func contents(_ token: String) async throws(RequestError) -> AssetContents {
+    /// What an operator is told of an error that ended the bytes of an asset; nil for one that came from
+    /// its reader.
+    package static func damage(_ error: any Error) -> String? {
+        switch error {
+        case let error as StorageError: "\(error.code): \(error.message)"
+        case let error as MissingAsset: "corrupt: \(error)"
+        default: nil
+        }
+    }
+
+    private func contents(_ token: String) async throws -> AssetContents {
+        let links = try await links("", now: clock.milliseconds)
         do {
-            let links = try await links("", now: clock.milliseconds)
             if let archive = try await archive(token, links) { return archive }
-            if let checksum = links.checksum(downloadToken: token),
-                let contents = try await assets.open(checksum)
-            {
-                return contents
+            if let checksum = links.checksum(downloadToken: token) {
+                if let contents = try await assets.open(checksum) { return contents }
+                let hash = Data(checksum)
+                if try await storage.read({ try $0.holdsAsset(hash) }) {
+                    throw MissingAsset(checksum: checksum)
+                }
             }
-        } catch {
-            throw RequestError(.internalError, reason: "The server failed to read the asset")
+        } catch let error as StorageError {
+            throw UnreadableAsset(error: error)
         }
         throw RequestError(
             .notFound,
-            reason: "The download URL was not made by this service or is too old; ask for a new "
-                + "one where it came from"
+            reason: "The download URL was not made by this service, is too old, or leads to a file "
+                + "that no record has any more; ask for a new one where it came from"
         )
     }
 
@@ -95,4 +119,19 @@ extension CloudService {
             downloadSeconds: configuration.downloadSeconds
         )
     }
+}
+
+/// A record holds an asset whose bytes are not there.
+struct MissingAsset: Error, CustomStringConvertible {
+    let checksum: [UInt8]
+
+    var description: String {
+        "The file of the asset with the SHA-256 \(Hexadecimal.encode(checksum)) is missing on the "
+            + "server, though a record has it; bring it back from a backup, or upload it again"
+    }
+}
+
+/// The bytes of an asset cannot be read, or are not what they were.
+struct UnreadableAsset: Error {
+    let error: StorageError
 }

@@ -156,7 +156,8 @@ public final class CloudService: Sendable {
     private static func cause(of error: any Error) -> String? {
         switch error {
         case is RequestError, is CancellationError: nil
-        case let error as StorageError: "\(error.code): \(error.message)"
+        case is StorageError, is MissingAsset: damage(error)
+        case let error as UnreadableAsset: damage(error.error)
         default: String(describing: type(of: error))
         }
     }
@@ -171,9 +172,12 @@ public final class CloudService: Sendable {
     }
 
     /// What a client is told of an error; details of the storage stay in the log.
-    private static func requestError(for error: any Error) -> RequestError {
+    static func requestError(for error: any Error) -> RequestError {
         switch error {
         case let error as RequestError: error
+        case let error as MissingAsset: RequestError(.notFound, reason: error.description)
+        case is UnreadableAsset:
+            RequestError(.internalError, reason: "The server failed to read the asset")
         case let error as StorageError where error.code == .busy:
             RequestError(
                 .tryAgainLater,

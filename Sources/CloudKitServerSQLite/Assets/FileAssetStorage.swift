@@ -102,10 +102,15 @@ public final class FileAssetStorage: AssetStorage {
     }
 
     /// Opens kept bytes; nil when there are none of that checksum.
+    ///
+    /// Bytes that do not fit the checksum end with an error: here where they are no more than one piece,
+    /// else in place of the last one.
     public func open(_ checksum: [UInt8]) async throws -> AssetContents? {
         guard let file = try AssetFile(opening: path(of: checksum)) else { return nil }
         let size = try file.size()
-        let reading = Mutex(CheckedReading(file, size: size, checksum: checksum))
+        var start = CheckedReading(file, size: size, checksum: checksum)
+        try start.begin()
+        let reading = Mutex(start)
         let chunks = AsyncThrowingStream<Data, any Error> {
             try reading.withLock { try $0.next() }
         }
@@ -183,8 +188,12 @@ public final class FileAssetStorage: AssetStorage {
     }
 
     private func path(of checksum: [UInt8]) -> String {
-        let name = checksum.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let name = Self.name(of: checksum)
         return "\(directory)/\(name.prefix(2))/\(name)"
+    }
+
+    fileprivate static func name(of checksum: [UInt8]) -> String {
+        checksum.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     private static func checksum(named name: String) -> [UInt8]? {
@@ -204,16 +213,29 @@ private struct CheckedReading {
     private let file: AssetFile
     private let checksum: [UInt8]
     private var hash = SHA256()
+    private let size: Int64
     private var left: Int64
+    private var first: Data?
     private var isAtEnd = false
 
     init(_ file: AssetFile, size: Int64, checksum: [UInt8]) {
         self.file = file
         self.checksum = checksum
+        self.size = size
         left = size
     }
 
+    /// Looks at a file of one piece as a whole, so that nobody is told of a length that is not its own.
+    mutating func begin() throws {
+        guard size <= Self.pieceBytes else { return }
+        first = try next()
+    }
+
     mutating func next() throws -> Data? {
+        if let first {
+            self.first = nil
+            return first
+        }
         if isAtEnd { return nil }
         let piece = try file.read(Self.pieceBytes) ?? Data()
         hash.update(data: piece)
@@ -221,7 +243,11 @@ private struct CheckedReading {
         guard left <= 0 || piece.isEmpty else { return piece }
         isAtEnd = true
         guard left == 0, Array(hash.finalize()) == checksum else {
-            throw StorageError(.corrupt, "The bytes of an asset do not fit its checksum")
+            throw StorageError(
+                .corrupt,
+                "The file of the asset \(FileAssetStorage.name(of: checksum)), which has \(size) bytes, "
+                    + "does not fit its checksum; bring it back from a backup, or upload it again"
+            )
         }
         return piece.isEmpty ? nil : piece
     }
