@@ -201,4 +201,44 @@ struct FolderTests {
             #expect(try await server.send(again, method: "GET").data == bytes)
         }
     }
+
+    @Test("Assets without their database keep a server from starting, and stay")
+    func missingDatabase() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.path
+        try await TestServer.run(.init(directory: path)) { server in
+            try await server.addZone("Notes")
+            _ = try await upload(Data([1, 2, 3]), server)
+        }
+        let manager = FileManager.default
+        let database = folder.appendingPathComponent("cloud.sqlite")
+        let away = folder.appendingPathComponent("away")
+        for suffix in ["-wal", "-shm"] { try? manager.removeItem(atPath: database.path + suffix) }
+        try manager.moveItem(at: database, to: away)
+        let error = #expect(throws: StorageError.self) {
+            _ = try CloudServer(configuration: .init(directory: path))
+        }
+        #expect(error?.message.contains("\(path)/cloud.sqlite is missing") == true)
+        #expect(error?.message.contains("move \(path)/assets away") == true)
+        #expect(!manager.fileExists(atPath: database.path))
+        #expect(manager.fileExists(atPath: try assetFile().path))
+        try manager.moveItem(at: away, to: database)
+        _ = try CloudServer(configuration: .init(directory: path))
+        // Without any asset, a folder is a new one.
+        try manager.removeItem(at: database)
+        try manager.removeItem(at: folder.appendingPathComponent("assets"))
+        for suffix in ["-wal", "-shm"] { try? manager.removeItem(atPath: database.path + suffix) }
+        _ = try CloudServer(configuration: .init(directory: path))
+    }
+
+    @Test("A folder stays locked when the file of its lock is removed")
+    func removedLock() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.path
+        try await TestServer.run(.init(directory: path)) { _ in
+            try FileManager.default.removeItem(atPath: path + "/server.lock")
+            let second = try CloudServer(configuration: .init(directory: path))
+            await #expect(throws: ServerConfigurationError.self) { try await second.run() }
+        }
+    }
 }

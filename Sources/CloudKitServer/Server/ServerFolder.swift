@@ -34,11 +34,35 @@ struct ServerFolder {
         } catch {
             throw StorageError(.inputOutput, "Cannot make the folder \(path): \(error)")
         }
+        try checkIsWhole()
         let open = openNames
         guard !open.isEmpty else { return }
         logger.warning(
             "Other users of this machine can read the data; mend it with: chmod -R go= '\(path)'",
             metadata: ["open": "\(open.joined(separator: ", "))"]
+        )
+    }
+
+    /// Refuses a folder that has lost its database: a new one would take all assets for nobody's, and
+    /// the next cleaning would remove them.
+    private func checkIsWhole() throws {
+        let manager = FileManager.default
+        guard !manager.fileExists(atPath: path + "/cloud.sqlite") else { return }
+        let folders = (try? manager.contentsOfDirectory(atPath: path + "/assets")) ?? []
+        let hasAssets = folders.contains { folder in
+            let names = try? manager.contentsOfDirectory(atPath: "\(path)/assets/\(folder)")
+            return folder.count == 2 && names?.isEmpty == false
+        }
+        var left = hasAssets ? ["assets"] : []
+        if manager.fileExists(atPath: path + "/cloud.sqlite-wal") {
+            left.append("cloud.sqlite-wal")
+        }
+        guard !left.isEmpty else { return }
+        throw StorageError(
+            .corrupt,
+            "\(path)/cloud.sqlite is missing, though \(left.joined(separator: " and ")) "
+                + "\(left.count == 1 ? "is" : "are") there; bring it back from a backup, or move "
+                + "\(left.map { "\(path)/\($0)" }.joined(separator: " and ")) away to begin anew"
         )
     }
 
@@ -63,28 +87,63 @@ struct ServerFolder {
     func lock() throws -> Lock { try Lock(path) }
 
     /// Holds a folder; the system lets it go with the process, however that ends.
+    ///
+    /// The folder itself is locked too, as a file in it can be removed and made anew.
     final class Lock: Sendable {
-        private let descriptor: Int32
+        private let descriptors: [Int32]
 
         fileprivate init(_ folder: String) throws {
             let path = folder + "/server.lock"
-            let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else {
-                throw StorageError(
-                    .inputOutput,
-                    "Cannot open \(path): \(String(cString: strerror(errno)))"
-                )
+            let file = try Self.open(path, O_RDWR | O_CREAT | O_NOFOLLOW)
+            var descriptors = [file]
+            do {
+                descriptors.append(try Self.open(folder, O_RDONLY | O_DIRECTORY))
+                try Self.lock(descriptors[1], of: folder, isNeeded: false)
+                try Self.lock(file, of: folder, isNeeded: true)
+            } catch {
+                for descriptor in descriptors { close(descriptor) }
+                throw error
             }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                close(descriptor)
+            self.descriptors = descriptors
+        }
+
+        private static func open(_ path: String, _ flags: Int32) throws -> Int32 {
+            #if canImport(Glibc)
+            let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o600)
+            #elseif canImport(Musl)
+            let descriptor = Musl.open(path, flags | O_CLOEXEC, 0o600)
+            #elseif canImport(Android)
+            let descriptor = Android.open(path, flags | O_CLOEXEC, 0o600)
+            #else
+            let descriptor = Darwin.open(path, flags | O_CLOEXEC, 0o600)
+            #endif
+            guard descriptor >= 0 else { throw failure("open", path) }
+            return descriptor
+        }
+
+        private static func lock(
+            _ descriptor: Int32,
+            of folder: String,
+            isNeeded: Bool
+        ) throws {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+            if errno == EWOULDBLOCK {
                 throw ServerConfigurationError(
                     "Another server works on the folder \(folder); stop it, or give this one a "
                         + "folder of its own"
                 )
             }
-            self.descriptor = descriptor
+            // Not every file system locks folders.
+            if isNeeded { throw failure("lock", folder) }
         }
 
-        deinit { close(descriptor) }
+        private static func failure(_ verb: String, _ path: String) -> StorageError {
+            StorageError(
+                .inputOutput,
+                "Cannot \(verb) \(path): \(String(cString: strerror(errno)))"
+            )
+        }
+
+        deinit { for descriptor in descriptors { close(descriptor) } }
     }
 }
