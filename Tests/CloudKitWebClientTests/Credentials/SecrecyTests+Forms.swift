@@ -24,6 +24,10 @@ extension SecrecyTests {
             Form("for addresses, with small digits") { percent($0).lowercased() },
             Form("for addresses twice") { percent(percent($0)) },
             Form("for addresses, every byte") { bytes($0) { "%" + hex($0).uppercased() } },
+            Form("for addresses twice, every byte") { bytes($0) { "%25" + hex($0) } },
+            Form("for addresses in JSON in HTML") {
+                bytes($0) { "&#92;u0025" + hex($0).uppercased() }
+            },
             Form("for JSON, every character") { bytes($0) { "\\u00" + hex($0) } },
             Form("for JSON in JSON", json),
             Form("for HTML, by numbers") { bytes($0) { "&#\($0);" } },
