@@ -20,4 +20,28 @@ struct ConnectionTests {
         }.get().get()
         try await connection.closeFuture.get()
     }
+
+    @Test("A head that comes byte by byte ends its connection when its time is over")
+    func deadline() throws {
+        let connections = Connections(
+            .init(all: 10, perAddress: 10, countsLoopback: true, answerBytes: 1 << 20)
+        )
+        let times = ConnectionGuard.Times(request: .seconds(60))
+        let channel = EmbeddedChannel(
+            handler: ConnectionGuard(connections, times, longestBody: 1000)
+        )
+        try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
+        // Nothing has come that could be late.
+        channel.embeddedEventLoop.advanceTime(by: .seconds(3600))
+        #expect(channel.isActive)
+        for _ in 0..<59 {
+            try channel.writeInbound(ByteBuffer(string: "P"))
+            channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        }
+        #expect(channel.isActive)
+        try channel.writeInbound(ByteBuffer(string: "P"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+        _ = try? channel.finish(acceptAlreadyClosed: true)
+    }
 }

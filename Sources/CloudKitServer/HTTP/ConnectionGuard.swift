@@ -1,23 +1,28 @@
 import HTTPTypes
-import NIOCore
+package import NIOCore
 import NIOHTTPTypes
 
 /// Holds a connection to its limits: it is counted, its requests come within a time, and its answers
 /// are read within one.
 ///
 /// It stands first in the pipeline, where it sees bytes; `RequestGuard` tells it what they mean.
-final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias OutboundOut = ByteBuffer
 
     /// The times that a connection has.
-    struct Times: Sendable {
+    package struct Times: Sendable {
         /// For a request, and for reading an answer, beside what their bytes take.
         var request: TimeAmount
         /// Bytes a second below which a connection is too slow.
         var bytesPerSecond: Int64 = 16 * 1024
         /// For the rest of a body that nobody wants, so that its sender can read why.
         var lingering: TimeAmount = .seconds(5)
+
+        /// Makes times.
+        package init(request: TimeAmount) {
+            self.request = request
+        }
 
         fileprivate func time(for bytes: Int64) -> TimeAmount {
             request + .seconds(bytes / bytesPerSecond)
@@ -39,37 +44,37 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
     private var requestTimer: Scheduled<Void>?
     private var answerTimer: Scheduled<Void>?
 
-    init(_ connections: Connections, _ times: Times, longestBody: Int) {
+    package init(_ connections: Connections, _ times: Times, longestBody: Int) {
         self.connections = connections
         self.times = times
         self.longestBody = Int64(longestBody)
     }
 
-    func handlerAdded(context: ChannelHandlerContext) {
+    package func handlerAdded(context: ChannelHandlerContext) {
         isRefused = !connections.admit(context.channel)
         if isRefused, context.channel.isActive { refuse(context) }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { end(context) }
+    package func handlerRemoved(context: ChannelHandlerContext) { end(context) }
 
-    func channelActive(context: ChannelHandlerContext) {
+    package func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
         if isRefused { refuse(context) }
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         end(context)
         context.fireChannelInactive()
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed? = event as? ChannelEvent {
             connections.leave(context.channel)
         }
         context.fireUserInboundEventTriggered(event)
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isRefused else { return }
         if phase == .idle {
             phase = .head

@@ -3,9 +3,9 @@ import Synchronization
 
 /// The connections of a server: how many there are, from where, and what of their answers is in
 /// memory because nobody has read it yet.
-final class Connections: Sendable {
+package final class Connections: Sendable {
     /// What the server allows.
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// Connections in all, and from one address.
         var all: Int
         var perAddress: Int
@@ -15,6 +15,14 @@ final class Connections: Sendable {
         var answerBytes: Int
         /// How long a reader may take before another's answer is worth more.
         var patience: Duration = .seconds(2)
+
+        /// Makes limits.
+        package init(all: Int, perAddress: Int, countsLoopback: Bool, answerBytes: Int) {
+            self.all = all
+            self.perAddress = perAddress
+            self.countsLoopback = countsLoopback
+            self.answerBytes = answerBytes
+        }
     }
 
     private struct Connection {
@@ -36,7 +44,7 @@ final class Connections: Sendable {
     private let limits: Limits
     private let state = Mutex(State())
 
-    init(_ limits: Limits) {
+    package init(_ limits: Limits) {
         self.limits = limits
     }
 
