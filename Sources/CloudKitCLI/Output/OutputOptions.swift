@@ -1,4 +1,5 @@
 import ArgumentParser
+import CloudKitServer
 import CloudKitWebClient
 import Foundation
 
@@ -54,7 +55,7 @@ struct OutputOptions: ParsableArguments {
     static func text(_ error: ItemError) -> String {
         let item = error.recordName ?? error.zoneID?.zoneName ?? error.subscriptionID
         let reason = "\(error.serverErrorCode.rawValue): \(error.reason ?? "no reason given")"
-        return item.map { "\(DisplayText($0).text): \(reason)" } ?? reason
+        return TerminalText.line(item.map { "\($0): \(reason)" } ?? reason)
     }
 }
 

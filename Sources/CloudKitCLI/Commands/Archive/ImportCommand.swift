@@ -1,4 +1,5 @@
 import ArgumentParser
+import CloudKitServer
 import CloudKitWebClient
 import Foundation
 
@@ -59,7 +60,7 @@ struct ImportCommand: AsyncParsableCommand {
             state: earlier ?? ImportCheckpoint(file: identity),
             save: { [checkpoint] state in try checkpoint.map { try state.write($0) } }
         ) { line, reason in
-            Console.say("\(file):\(line.number): \(reason)")
+            Console.say("\(file):\(line.number): \(TerminalText.line(reason))")
             try kept?.add(line)
         }
         let progress = ProgressLine("importing from \(DisplayText(header.container).text)")
