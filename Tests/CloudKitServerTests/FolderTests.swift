@@ -238,7 +238,13 @@ struct FolderTests {
         try await TestServer.run(.init(directory: path)) { _ in
             try FileManager.default.removeItem(atPath: path + "/server.lock")
             let second = try CloudServer(configuration: .init(directory: path))
-            await #expect(throws: ServerConfigurationError.self) { try await second.run() }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { try? await second.run() }
+                await #expect(throws: ServerConfigurationError.self) {
+                    _ = try await second.port()
+                }
+                group.cancelAll()
+            }
         }
     }
 }
