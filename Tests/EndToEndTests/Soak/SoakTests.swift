@@ -14,14 +14,24 @@ struct SoakTests {
 
     /// What was acknowledged, and what must not have been.
     private final class Ledger: Sendable {
-        private let saved = Mutex<Set<String>>([])
+        private let saved: Mutex<Set<UInt64>>
         private let wrong = Mutex<[String]>([])
 
-        var acknowledged: Set<String> { saved.withLock { $0 } }
+        var acknowledged: Set<UInt64> { saved.withLock { $0 } }
         var failures: [String] { wrong.withLock { $0 } }
 
-        func acknowledge(_ name: String) { saved.withLock { _ = $0.insert(name) } }
-        func forget(_ name: String) { saved.withLock { _ = $0.remove(name) } }
+        /// Takes its room at once, because the memory of the process is looked at.
+        init(_ capacity: Int) {
+            saved = Mutex(Set(minimumCapacity: capacity))
+        }
+
+        /// What is kept of a name: FNV-1a, which is 8 bytes of it.
+        static func mark(_ name: String) -> UInt64 {
+            name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        }
+
+        func acknowledge(_ name: String) { saved.withLock { _ = $0.insert(Self.mark(name)) } }
+        func forget(_ name: String) { saved.withLock { _ = $0.remove(Self.mark(name)) } }
         func fail(_ text: String) { wrong.withLock { $0.append(text) } }
     }
 
@@ -217,7 +227,7 @@ struct SoakTests {
         for database in databases {
             while (try? await database.save(CKRecordZone(zoneID: Self.zone))) == nil {}
         }
-        let ledger = Ledger()
+        let ledger = Ledger(enough)
         var report: [String] = []
         var early: ProcessFigures?
         var worst: (threads: Int, descriptors: Int) = (0, 0)
@@ -252,22 +262,24 @@ struct SoakTests {
             await group.waitForAll()
         }
         let counts = server.counts
+        // Before the test itself fills the memory with all that it finds.
+        let late = ProcessFigures()
         report.append(
             "\(counts.faults) faults, \(counts.kills) kills, \(ledger.acknowledged.count) "
                 + "records acknowledged; at most \(worst.threads) threads, \(worst.descriptors) descriptors"
         )
         if variables["SOAK_REQUESTS"] != nil { print(report.joined(separator: "\n")) }
         #expect(ledger.failures.isEmpty, "\(ledger.failures.prefix(3))")
-        var found: Set<String> = []
+        var found: Set<UInt64> = []
         for (user, database) in databases.enumerated() {
             let names = try await Self.names(database)
             #expect(names.allSatisfy { $0.hasPrefix("user\(user)-") })
-            found.formUnion(names)
+            found.formUnion(names.map(Ledger.mark))
         }
         #expect(ledger.acknowledged.subtracting(found).isEmpty)
         #expect(!ledger.acknowledged.isEmpty && counts.kills == 9)
         // A short run is beside the other tests of the process, which have threads of their own.
-        if enough >= 20_000, let early, let late = ProcessFigures() {
+        if enough >= 20_000, let early, let late {
             #expect(late.megabytes / early.megabytes <= 1.3, "\(report)")
             #expect(worst.threads <= 64, "\(report)")
             #expect(late.descriptors <= early.descriptors + 64, "\(report)")
