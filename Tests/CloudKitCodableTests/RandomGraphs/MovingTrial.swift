@@ -37,13 +37,14 @@ struct MovingTrial {
             (first.root, second.root) = (sides.0.library, sides.1.library)
             if moved, isForth { try second.takeRecords(from: &first) }
             if moved, !isForth { try first.takeRecords(from: &second) }
+            // What one graph took may be the child of an orphan of the other until it is saved.
             let deletes = sides.0.random.chance(30)
             if sides.0.random.chance(50) {
-                try await phone.save(&first, deletingOrphans: deletes)
-                try await phone.save(&second)
-            } else {
-                try await phone.save(&second, deletingOrphans: deletes)
                 try await phone.save(&first)
+                try await phone.save(&second, deletingOrphans: deletes)
+            } else {
+                try await phone.save(&second)
+                try await phone.save(&first, deletingOrphans: deletes)
             }
             for graph in [first, second] {
                 let loaded = try await laptop.graph(Library.self, for: graph.rootID)
