@@ -141,6 +141,10 @@ struct FeedDevice {
                 (names, parents, token) = ([], [:], nil)
                 return
             }
+            if page.serverErrorCode == "CHANGE_TOKEN_EXPIRED", token != nil {
+                (names, parents, token) = ([], [:], nil)
+                continue
+            }
             try #require(page.serverErrorCode == nil, "\(page)")
             for record in page.records.elements {
                 guard let name = record.recordName.text else { continue }

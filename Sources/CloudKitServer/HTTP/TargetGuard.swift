@@ -25,9 +25,11 @@ final class TargetGuard: ChannelInboundHandler, RemovableChannelHandler {
     /// Whether the target is a path, or an address of the host that `Host` names.
     private static func namesOneHost(_ head: HTTPRequestHead) -> Bool {
         if head.uri.hasPrefix("/") || (head.uri == "*" && head.method == .OPTIONS) { return true }
+        // Without a host the request is refused for that.
+        guard let text = head.headers.first(name: "Host") else { return true }
         guard let origin = WebOrigin(ofAddress: head.uri),
             ["http", "https"].contains(origin.scheme),
-            let host = head.headers.first(name: "Host").flatMap({ HostName($0) })
+            let host = HostName(text)
         else { return false }
         return origin.host.name == host.name && origin.host.port == (host.port ?? origin.port)
     }

@@ -8,14 +8,14 @@ package enum TerminalText {
 
     /// Text that keeps its lines.
     package static func lines(_ text: String) -> String {
-        String(text.map { $0 == "\n" || $0 == "\t" ? $0 : shown($0) })
+        String(text.map { $0 == "\r\n" ? "\n" : $0 == "\n" || $0 == "\t" ? $0 : shown($0) })
     }
 
     private static func shown(_ character: Character) -> Character {
         let isUnsafe = character.unicodeScalars.contains { scalar in
             switch scalar.value {
             // Marks that change the direction of what follows, and other ends of lines.
-            case 0x202A...0x202E, 0x2066...0x2069, 0x2028, 0x2029: true
+            case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
             default: scalar.properties.generalCategory == .control
             }
         }

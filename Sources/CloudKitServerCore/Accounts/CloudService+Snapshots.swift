@@ -145,9 +145,12 @@ extension CloudService {
 
     /// The collections of documents that belong to an environment.
     private static func collections(_ environment: StoredEnvironment) -> [String] {
-        ["subscription", "subscribedType", "shareLink", "shareMembership", "shareMember"].map {
-            "\($0)/\(environment.id.rawValue)"
-        } + [IndexForm(environment: environment.id).collection]
+        [
+            "subscription", "subscribedType", "shareLink", "shareMembership", "shareMember",
+            "shareExpiry",
+        ].map { "\($0)/\(environment.id.rawValue)" } + [
+            IndexForm(environment: environment.id).collection
+        ]
     }
 
     /// The collections of what is under way, which is no part of a snapshot.

@@ -33,10 +33,12 @@ struct ZoneChangesPage {
         hasMore = found.count > limit
         let page = found.prefix(limit)
         entries = Self.withoutRepetitions(page)
-        next = zone.syncToken(
+        var next = zone.syncToken(
             after: page.last?.sequence ?? start.sequence,
             isReverse: start.isReverse
         )
+        if next.isReverse || next.sequence < start.begun { next.begun = start.begun }
+        self.next = next
     }
 
     /// Each record once, because every entry shows its latest state.
@@ -92,15 +94,16 @@ struct ZoneChangesPage {
         _ seal: TokenSeal,
         _ reader: any StorageReader
     ) throws -> SyncToken {
-        let fresh = zone.syncToken(
+        var fresh = zone.syncToken(
             after: isReverse ? zone.zone.headSequence + 1 : 0,
             isReverse: isReverse
         )
+        fresh.begun = zone.zone.headSequence
         guard let text else { return fresh }
         let open = SyncToken.open(text, with: seal, for: .zoneChanges)
         // A zone whose row is gone was removed by a reset: this one has its name since.
         let isGone = try open.map { try reader.zone(RowID(rawValue: $0.feed)) == nil } ?? false
-        guard let token = open, isGone || token.feed == fresh.feed else {
+        guard var token = open, isGone || token.feed == fresh.feed else {
             throw RequestError(
                 .badRequest,
                 reason: "Unknown sync continuation type: the syncToken is not one of zone "
@@ -112,7 +115,8 @@ struct ZoneChangesPage {
             try ShareDirectory(environment: zone.database.environment)
                 .expiry(of: viewer, in: zone.zone.id, reader)
         }
-        guard token.viewer == fresh.viewer, token.sequence >= expiry ?? 0 || token.sequence == 0
+        guard token.viewer == fresh.viewer,
+            token.knownDeletions >= expiry ?? 0 || token.sequence == 0
         else {
             throw RequestError(
                 .changeTokenExpired,
@@ -131,7 +135,8 @@ struct ZoneChangesPage {
         }
         // Who has read nothing yet misses nothing.
         let hasMissed =
-            !token.isReverse && token.sequence > 0 && token.sequence < zone.zone.horizonSequence
+            !token.isReverse && token.sequence > 0
+            && token.knownDeletions < zone.zone.horizonSequence
         guard !hasMissed else {
             throw RequestError(
                 .changeTokenExpired,
@@ -139,6 +144,7 @@ struct ZoneChangesPage {
                     + "'\(zone.id.zoneName)' still knows; start without one"
             )
         }
+        if token.sequence == 0 { token.begun = fresh.begun }
         return token
     }
 }

@@ -28,7 +28,7 @@ struct ShareAnswer {
             writer.json(try WireJSON.encode(guid))
             do {
                 try write(try share(guid), guid, to: &writer)
-            } catch let error as RequestError {
+            } catch let error as RequestError where !error.endsRequest {
                 writer.member("reason", error.reason)
                 writer.member("serverErrorCode", error.serverErrorCode.rawValue)
                 writer.member("nativeErrorCode", error.nativeErrorCode.map(Int64.init))
@@ -90,5 +90,13 @@ struct ShareAnswer {
         )
         writer.key("ownerIdentity")
         writer.json(try WireJSON.encode(ParticipantIdentity(owner)))
+    }
+}
+
+extension RequestError {
+    /// Whether the request as a whole is over, and undone: its budget or its time is used up.
+    fileprivate var endsRequest: Bool {
+        nativeErrorCode == NativeErrorCode.limitExceeded.rawValue
+            || serverErrorCode == .tryAgainLater
     }
 }

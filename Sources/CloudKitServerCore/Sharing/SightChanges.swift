@@ -17,7 +17,7 @@ struct SightChanges {
         var isEmpty: Bool { records.isEmpty && expired.isEmpty }
     }
 
-    /// The most records that one commit lists again.
+    /// The most records that one commit lists again, for all participants.
     static let largestTree = 10_000
 
     private typealias Openings = [RowID<StoredUser>: [ZoneAccess.Opening]]
@@ -91,9 +91,16 @@ struct SightChanges {
         var old = Lineages(zone: zone, roots: roots, parents: parents, reader)
         var new = Lineages(zone: zone, roots: roots, parents: [:], reader)
         var result = Result()
+        var count = 0
         var trees: [String?: [StoredRecord]?] = [:]
         for viewer in viewers {
             let (had, has) = (before[viewer] ?? [], after[viewer] ?? [])
+            // Without any share the zone is not there; who comes to it starts anew.
+            if has.isEmpty { continue }
+            if had.isEmpty {
+                result.expired.append(viewer)
+                continue
+            }
             func isConcerned(_ name: String) throws -> Bool {
                 let saw =
                     try formerViewers[name]?.contains(viewer) ?? Self.shows(had, name, &old)
@@ -114,7 +121,12 @@ struct SightChanges {
             where try !record.isDeleted && isConcerned(record.name) {
                 listed.insert(record.id)
             }
-            if !listed.isEmpty { result.records.append((viewer, listed.sorted())) }
+            count += listed.count
+            if count > Self.largestTree {
+                result.expired.append(viewer)
+            } else if !listed.isEmpty {
+                result.records.append((viewer, listed.sorted()))
+            }
         }
         return result
     }
@@ -181,11 +193,18 @@ struct SightChanges {
     // MARK: Sight
 
     private func openings(_ reader: any StorageReader) throws -> Openings {
+        let names = Set(try reader.shares(zone) + [SharePart.zoneShareName]).sorted()
+        let parts = try names.compactMap { name -> (name: String, part: SharePart)? in
+            guard let row = try reader.record(zone, name: name), !row.isDeleted, !row.isDamaged,
+                let extra = row.extra
+            else { return nil }
+            return (name, try SharePart(stored: extra))
+        }
+        guard !parts.isEmpty else { return [:] }
         var openings: Openings = [:]
         for id in try directory.members(of: zone, reader) {
             guard let user = try reader.user(id) else { continue }
-            openings[id] = try directory.memberships(of: user, reader)
-                .filter { $0.zone == zone }.map(\.opening)
+            openings[id] = parts.compactMap { $1.opening(for: user.recordName, share: $0) }
         }
         return openings
     }
@@ -199,53 +218,6 @@ struct SightChanges {
         let tops = try lineages.tops(of: name)
         return openings.contains { opening in
             opening.share == name || opening.root.map(tops.contains) ?? true
-        }
-    }
-
-    /// The tops of shared trees in which records are, by the parents of one moment.
-    private struct Lineages {
-        let zone: RowID<StoredZone>
-        let roots: Set<String>
-        /// The parents that differ from those that records have now.
-        let parents: [String: String?]
-        let reader: any StorageReader
-        private var known: [String: Set<String>] = [:]
-
-        init(
-            zone: RowID<StoredZone>,
-            roots: Set<String>,
-            parents: [String: String?],
-            _ reader: any StorageReader
-        ) {
-            self.zone = zone
-            self.roots = roots
-            self.parents = parents
-            self.reader = reader
-        }
-
-        mutating func tops(of name: String) throws -> Set<String> {
-            if let tops = known[name] { return tops }
-            var path: [String] = []
-            var next: String? = name
-            var above: Set<String> = []
-            while let current = next, path.count < ZoneAccess.depthLimit, !path.contains(current) {
-                if let tops = known[current] {
-                    above = tops
-                    break
-                }
-                path.append(current)
-                next = try parent(of: current)
-            }
-            for step in path.reversed() {
-                if roots.contains(step) { above.insert(step) }
-                known[step] = above
-            }
-            return above
-        }
-
-        private func parent(of name: String) throws -> String? {
-            if let moved = parents[name] { return moved }
-            return try reader.record(zone, name: name)?.parent
         }
     }
 }

@@ -12,6 +12,13 @@ struct SyncToken: Hashable {
     var isReverse = false
     /// The row of the user who sees a part of the feed alone; nil for the owner, who sees all.
     var viewer: Int64?
+    /// The newest change when the reading began that the token goes on with; 0 once all of that was
+    /// answered.
+    var begun: Int64 = 0
+
+    /// Whose deletions the holder has heard of, or never needs to: the records were not there when
+    /// the reading began.
+    var knownDeletions: Int64 { isReverse ? begun : max(sequence, begun) }
 
     func sealed(by seal: TokenSeal, for purpose: TokenSeal.Purpose) -> String {
         var writer = TokenWriter()
@@ -19,7 +26,11 @@ struct SyncToken: Hashable {
         writer.append(incarnation)
         writer.append(sequence)
         writer.append(isReverse ? 1 : 0)
-        if let viewer { writer.append(viewer) }
+        // The row of a user is never 0.
+        if viewer != nil || begun != 0 {
+            writer.append(viewer ?? 0)
+            writer.append(begun)
+        }
         return seal.seal(writer.bytes, for: purpose)
     }
 
@@ -31,14 +42,16 @@ struct SyncToken: Hashable {
         guard let feed = reader.number(), let incarnation = reader.number(),
             let sequence = reader.number(), let isReverse = reader.number()
         else { return nil }
-        let viewer = reader.number()
+        let viewer = reader.number().flatMap { $0 == 0 ? nil : $0 }
+        let begun = reader.number() ?? 0
         guard reader.isAtEnd else { return nil }
         return Self(
             feed: feed,
             incarnation: incarnation,
             sequence: sequence,
             isReverse: isReverse != 0,
-            viewer: viewer
+            viewer: viewer,
+            begun: begun
         )
     }
 }

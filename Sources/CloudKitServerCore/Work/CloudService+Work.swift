@@ -26,7 +26,8 @@ extension CloudService {
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
         let (work, mark) = (call.work, call.work.mark)
-        let user = call.caller.user?.id.rawValue
+        // Users begin at 1: who comes without one shares a number with others of the environment.
+        let user = call.caller.user?.id.rawValue ?? -call.environment.id.rawValue
         do {
             return try await storage.write { [writerTurns] writer in
                 // Others of the user's requests may have been told so while this one waited.

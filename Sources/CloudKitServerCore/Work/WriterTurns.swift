@@ -10,9 +10,9 @@ import Synchronization
 final class WriterTurns: Sendable {
     private struct State {
         /// When users are believed again to write little.
-        var slowUntil: [Int64?: Int64] = [:]
+        var slowUntil: [Int64: Int64] = [:]
         /// When users whose turn was for nothing may have another.
-        var refusedUntil: [Int64?: Int64] = [:]
+        var refusedUntil: [Int64: Int64] = [:]
     }
 
     /// How long a user is taken for one who writes much.
@@ -26,11 +26,11 @@ final class WriterTurns: Sendable {
 
     init(_ clock: any ServiceClock) {
         self.clock = clock
-        lane = SlowLane(width: 2, line: 200)
+        lane = SlowLane(width: 2, line: 1000)
     }
 
     /// Whether a user's commits get turns of their own at once.
-    func isSlow(_ user: Int64?) -> Bool {
+    func isSlow(_ user: Int64) -> Bool {
         guard let end = state.withLock({ $0.slowUntil[user] }) else { return false }
         return clock.milliseconds < end
     }
@@ -39,21 +39,25 @@ final class WriterTurns: Sendable {
     ///
     /// - Throws: `RequestError` with `TRY_AGAIN_LATER` where the user has to wait, or what the closure
     ///   throws.
-    func run<Value>(for user: Int64?, _ body: () async throws -> Value) async throws -> Value {
+    func run<Value>(for user: Int64, _ body: () async throws -> Value) async throws -> Value {
         note(user, \.slowUntil, Self.memory)
         return try await lane.run(for: user) {
             try checkMayWrite(user)
             let start = clock.milliseconds
             do {
                 return try await body()
+            } catch let error as StorageError {
+                // An outage is no fault of the user's.
+                throw error
             } catch {
-                note(user, \.refusedUntil, 4 * (clock.milliseconds - start))
+                // Nobody of an environment stands for many.
+                if user > 0 { note(user, \.refusedUntil, 4 * (clock.milliseconds - start)) }
                 throw error
             }
         }
     }
 
-    private func checkMayWrite(_ user: Int64?) throws(RequestError) {
+    private func checkMayWrite(_ user: Int64) throws(RequestError) {
         guard let end = state.withLock({ $0.refusedUntil[user] }) else { return }
         let left = end - clock.milliseconds
         guard left > 0 else { return }
@@ -65,8 +69,8 @@ final class WriterTurns: Sendable {
     }
 
     private func note(
-        _ user: Int64?,
-        _ times: any WritableKeyPath<State, [Int64?: Int64]> & Sendable,
+        _ user: Int64,
+        _ times: any WritableKeyPath<State, [Int64: Int64]> & Sendable,
         _ milliseconds: Int64
     ) {
         let now = clock.milliseconds
