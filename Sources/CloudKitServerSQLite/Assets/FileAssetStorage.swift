@@ -9,6 +9,16 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#else
+import Darwin
+#endif
+
 /// Keeps assets as files that are named after their SHA-256.
 ///
 /// Bytes go to a temporary name first, are synced, and get their name by a rename, so that a file
@@ -40,6 +50,8 @@ public final class FileAssetStorage: AssetStorage {
     public static func temporary() throws -> FileAssetStorage {
         let name = "cloudkit-assets-" + UUID().uuidString
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
+        temporaries.withLock { _ = $0.insert(path) }
+        _ = removesAtExit
         return try FileAssetStorage(directory: path, isTemporary: true, sync: AssetFile.sync)
     }
 
@@ -65,8 +77,22 @@ public final class FileAssetStorage: AssetStorage {
     }
 
     deinit {
-        if isTemporary { try? FileManager.default.removeItem(atPath: directory) }
+        guard isTemporary else { return }
+        try? FileManager.default.removeItem(atPath: directory)
+        Self.temporaries.withLock { _ = $0.remove(directory) }
     }
+
+    /// The temporary directories that there are.
+    private static let temporaries = Mutex<Set<String>>([])
+
+    /// Removes at the end of the process what connections that end with it keep in use.
+    private static let removesAtExit: Void = {
+        atexit {
+            for path in FileAssetStorage.temporaries.withLock({ $0 }) {
+                try? FileManager.default.removeItem(atPath: path)
+            }
+        }
+    }()
 
     /// Removes what uploads left that ended with their process; those of a process that runs are locked.
     private func removeRemains() throws {

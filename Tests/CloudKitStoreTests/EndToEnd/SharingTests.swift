@@ -284,6 +284,25 @@ struct SharingTests {
         }
     }
 
+    @Test("What its owner takes out of a shared tree leaves those who take part, with all below it")
+    func takenOut() async throws {
+        try await withFriends { friends in
+            let (ada, bob, cleo) = (friends.ada, friends.bob, friends.cleo)
+            try await friends.begin()
+            try await ada.run("UPDATE folder SET parent = NULL WHERE id = 'sub'")
+            try await settle(ada, bob, cleo)
+            for device in [bob, cleo] {
+                #expect(try await device.value("SELECT group_concat(id) FROM folder") == "trip")
+                #expect(try await device.value("SELECT count(*) FROM note") == "0")
+                #expect(try await device.store.verify().differences.isEmpty)
+            }
+            #expect(try await ada.value(Self.ids) == "n,x")
+            try await ada.run("UPDATE folder SET parent = 'trip' WHERE id = 'sub'")
+            try await settle(ada, bob, cleo)
+            #expect(try await bob.value(Self.ids) == "n")
+        }
+    }
+
     @Test("Rows of two users do not refer to each other, and a key that both use is set aside")
     func zonesApart() async throws {
         try await withFriends { friends in
