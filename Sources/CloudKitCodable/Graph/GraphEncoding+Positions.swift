@@ -52,7 +52,7 @@ package enum ListPositions {
 
     /// Positions for the elements in their order.
     ///
-    /// Where there is no room between two that stay, all get new ones.
+    /// Where there is no room before one that could stay, that one gets a new position too.
     package static func positions(keeping former: [Former]) -> [Int] {
         let kept = longestIncreasing(former)
         var positions: [Int] = []
@@ -61,9 +61,7 @@ package enum ListPositions {
         for index in kept {
             let high = former[index].position
             let count = index - positions.count
-            guard let between = spread(count, from: low, to: high) else {
-                return spread(former.count, from: nil, to: nil) ?? []
-            }
+            guard let between = spread(count, from: low, to: high) else { continue }
             positions += between
             high.map { positions.append($0) }
             low = high
