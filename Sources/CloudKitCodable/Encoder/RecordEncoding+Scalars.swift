@@ -105,17 +105,14 @@ extension CKRecordKeyValueSetting {
         target[name] = value
     }
 
-    /// Whether two values are one: text that is equal can have other bytes, and zero has two signs.
+    /// Whether two values are one, also where equal ones can differ.
     private func isSame<Value: Equatable>(_ old: Value, _ new: Value) -> Bool {
         guard old == new else { return false }
-        if let old = old as? String, let new = new as? String {
-            return old.utf8.elementsEqual(new.utf8)
+        return switch Value.self {
+        case is String.Type, is [String].Type, is Double.Type, is [Double].Type:
+            CKRecord.isSame(old, new)
+        default: true
         }
-        if let old = old as? [String], let new = new as? [String] {
-            return old.elementsEqual(new) { $0.utf8.elementsEqual($1.utf8) }
-        }
-        if let old = old as? Double, let new = new as? Double { return old.sign == new.sign }
-        return true
     }
 
     /// Clears a field, unless it has no value.

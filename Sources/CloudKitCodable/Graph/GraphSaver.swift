@@ -65,11 +65,12 @@ struct GraphSaver {
         if !errors.isEmpty {
             let stored = Self.alreadyStored(records, errors)
             guard !stored.isEmpty else { throw Self.error(of: errors, records) }
-            progress?.completedUnitCount += Int64(stored.count)
-            let storedIDs = Set(stored.map(\.recordID))
-            let others = records.filter { !storedIDs.contains($0.recordID) }
-            if others.isEmpty, recordIDs.isEmpty { return stored }
-            return try await stored + modify(saving: others, deleting: recordIDs)
+            // Where requests are not atomic, what did not fail is saved.
+            let done = stored + results.saveResults.values.compactMap { try? $0.get() }
+            progress?.completedUnitCount += Int64(done.count)
+            let doneIDs = Set(done.map(\.recordID))
+            let others = records.filter { !doneIDs.contains($0.recordID) }
+            return others.isEmpty ? done : try await done + modify(saving: others, deleting: [])
         }
         progress?.completedUnitCount += Int64(records.count + recordIDs.count)
         return try records.map { try results.saveResults[$0.recordID]?.get() ?? $0 }

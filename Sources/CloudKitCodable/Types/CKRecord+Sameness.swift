@@ -1,15 +1,21 @@
 import CloudKit
+import CoreLocation
 import Foundation
 
 extension CKRecord {
-    /// Whether a field would hold the same with either value; files are compared by their bytes,
-    /// and text too: text that is equal can have other bytes.
+    /// Whether a field would hold the same with either value.
+    ///
+    /// Files are compared by their bytes, and text too: text that is equal can have other bytes. Zero
+    /// has two signs.
     static func isSame(_ old: Any, _ new: Any) -> Bool {
-        if let old = old as? CKAsset, let new = new as? CKAsset {
-            return new.hasSameFile(asTaken: old)
-        }
         if let old = old as? String, let new = new as? String {
             return old.utf8.elementsEqual(new.utf8)
+        }
+        if let old = old as? Double, let new = new as? Double, old == new {
+            return old.sign == new.sign
+        }
+        if let old = old as? CKAsset, let new = new as? CKAsset {
+            return new.hasSameFile(asTaken: old)
         }
         if let old = old as? [Any], let new = new as? [Any] {
             return old.elementsEqual(new) { isSame($0, $1) }
@@ -24,13 +30,23 @@ extension CKRecord {
             && Self.haveSameFields(encryptedValues, other.encryptedValues)
     }
 
-    /// A value as the server keeps it: dates in whole milliseconds.
+    /// A value as the server keeps it: dates, those of locations too, in whole milliseconds.
     private static func stored(_ value: Any) -> Any {
-        func stored(_ date: Date) -> NSNumber {
-            NSNumber(value: (date.timeIntervalSinceReferenceDate * 1000).rounded())
+        // What is finer is cut off, but for what arithmetic rounds.
+        func stored(_ date: Date) -> Double {
+            (date.timeIntervalSince1970 * 1000 + 0.001).rounded(.down)
+        }
+        func stored(_ location: CLLocation) -> [Double] {
+            [
+                location.coordinate.latitude, location.coordinate.longitude, location.altitude,
+                location.horizontalAccuracy, location.verticalAccuracy, location.course,
+                location.speed, stored(location.timestamp),
+            ]
         }
         if let date = value as? Date { return stored(date) }
+        if let location = value as? CLLocation { return stored(location) }
         if let dates = value as? [Date] { return dates.map(stored) }
+        if let locations = value as? [CLLocation] { return locations.map(stored) }
         return value
     }
 

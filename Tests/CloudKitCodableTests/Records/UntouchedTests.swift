@@ -37,18 +37,24 @@ struct UntouchedTests {
             var text: String
             var texts: [String]
             var number: Double
+            var numbers: [Double]
             var recordName: String { "note" }
         }
         let encoder = CloudKitRecordEncoder()
         encoder.forms = .native
-        let composed = Note(text: "caf\u{e9}", texts: ["caf\u{e9}"], number: 0)
+        let composed = Note(text: "caf\u{e9}", texts: ["caf\u{e9}"], number: 0, numbers: [0])
         let record = try encoder.encode(composed)
         let saved = try await database().save(record)
         try encoder.encode(composed, onto: saved)
         #expect(changes(of: saved) == [])
-        let other = Note(text: "cafe\u{301}", texts: ["cafe\u{301}"], number: -0.0)
+        let other = Note(
+            text: "cafe\u{301}",
+            texts: ["cafe\u{301}"],
+            number: -0.0,
+            numbers: [-0.0]
+        )
         try encoder.encode(other, onto: saved)
-        #expect(changes(of: saved).sorted() == ["number", "text", "texts"])
+        #expect(changes(of: saved).sorted() == ["number", "numbers", "text", "texts"])
     }
 
     private func changes(of record: CKRecord) -> [String] {
