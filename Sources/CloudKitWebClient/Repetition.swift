@@ -9,7 +9,7 @@ public struct Repetition: Hashable, Sendable {
     public var attempts: Int
     /// Seconds before the first repetition where the service does not say; each doubles the last.
     public var delay: Double
-    /// Seconds that are never exceeded between two attempts.
+    /// Seconds that are exceeded between two attempts only where the service asks for more.
     public var longestDelay: Double
 
     /// Every failure is the caller's.
@@ -37,15 +37,15 @@ public struct Repetition: Hashable, Sendable {
         switch error {
         case .refused(let refusal, _):
             guard let seconds = refusal.retryAfter else { return nil }
-            // No time at all would be a storm of requests.
-            return .seconds(seconds > 0 ? seconds : growing)
+            // It is the least wait: a service that always says a second would get a storm of requests.
+            return .seconds(max(seconds, growing))
         case .transport(let failure) where failure.code == .unreachable: return .seconds(growing)
         case .transport(let failure)
         where [.broken, .timedOut].contains(failure.code) && mayRepeat:
             return .seconds(growing)
         // What is busy has not done anything; a proxy says when to come back, as the service does.
         case .unexpectedAnswer(let status, _, let seconds) where [429, 503].contains(status):
-            return .seconds(seconds ?? growing)
+            return .seconds(max(seconds ?? 0, growing))
         case .unexpectedAnswer(let status, _, _)
         where ((200..<300).contains(status) || [502, 504].contains(status)) && mayRepeat:
             return .seconds(growing)
