@@ -6,6 +6,8 @@ import Foundation
 /// HTML) for as long as there is one; any of these readings may hold a secret as it is, in
 /// hexadecimal digits, or within base64. Letters count in either case.
 struct SecretSearch: Sendable {
+    /// The most bytes that are searched.
+    private static let longest = 65_536
     /// What is shorter is no secret, and may be part of any word.
     private static let shortest = 8
     /// Layers of escapes that are looked under.
@@ -32,6 +34,8 @@ struct SecretSearch: Sendable {
 
     /// The text with a mark in place of each secret.
     func replacing(_ mark: String, in text: String) -> String {
+        // No error needs that much, and each reading of it takes several times its size and its time.
+        guard text.utf8.count <= Self.longest else { return mark }
         let bytes = Array(text.utf8)
         var isSecret = [Bool](repeating: false, count: bytes.count)
         var reading = Reading(bytes)
@@ -114,15 +118,20 @@ private struct Reading {
         var index = 0
         var hasEscapes = false
         while index < bytes.count {
-            let escape = escape(at: index)
-            let length = escape?.length ?? 1
-            let place = places[index].lowerBound..<places[index + length - 1].upperBound
-            for byte in escape?.meaning ?? [bytes[index]] {
+            guard let escape = escape(at: index) else {
+                reading.bytes.append(bytes[index])
+                reading.places.append(places[index])
+                index += 1
+                continue
+            }
+            let end = index + escape.length
+            let place = places[index].lowerBound..<places[end - 1].upperBound
+            for byte in escape.meaning {
                 reading.bytes.append(byte.lowercase)
                 reading.places.append(place)
             }
-            hasEscapes = hasEscapes || escape != nil
-            index += length
+            hasEscapes = true
+            index = end
         }
         return hasEscapes ? reading : nil
     }

@@ -162,6 +162,19 @@ struct SecrecyTests {
         }
     }
 
+    @Test("A text that is too long to be searched for secrets is not told")
+    func longText() async throws {
+        let text = String(repeating: "%2541", count: 20_000)
+        let transport = ScriptedTransport { _, _ in
+            TransportResponse(status: 400, body: Data(Self.refusal(text).utf8))
+        }
+        let error = await #expect(throws: WebClientError.self) {
+            try await client("http://cloud.invalid", transport).listZones(in: .private)
+        }
+        let told = try #require(error).description
+        #expect(told.contains("[secret]") && !told.contains("2541"))
+    }
+
     @Test("No error tells a secret when there is no server, no trust, or no address")
     func noServer() async throws {
         let socket = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
