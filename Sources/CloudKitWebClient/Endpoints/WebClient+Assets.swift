@@ -68,7 +68,7 @@ extension WebClient {
         do {
             try Self.check(file, against: asset)
             // Apple tells nobody what its checksums are.
-            if url != Self.appleURL { try AssetChecksum.check(file, against: asset) }
+            if url != Self.appleURL { try await AssetChecksum.check(file, against: asset) }
         } catch {
             try? FileManager.default.removeItem(at: file)
             throw error

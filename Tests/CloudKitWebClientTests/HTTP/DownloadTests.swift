@@ -120,6 +120,16 @@ struct DownloadTests {
         }
     }
 
+    @Test("A file that cannot be read is no asset where its checksum could tell")
+    func unreadable() async throws {
+        let (_, error) = try await download(asset("http://h/f"), over: NoFileTransport())
+        guard case .transport(let failure) = error, failure.code == .fileUnusable else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(failure.message.contains("cannot be read"))
+    }
+
     @Test(
         "An address that nothing can be asked of is the server's mistake",
         arguments: ["", "file:///etc/passwd", "/f", "http://h/a b", "http://h:99999/f"]
@@ -136,6 +146,25 @@ struct DownloadTests {
         let (_, error) = try await download(asset("http://h/f", size: size), over: transport)
         #expect(error?.description.contains("\(size) bytes") == true)
         #expect(transport.requests.isEmpty)
+    }
+}
+
+/// Says that a file came, and writes none.
+private struct NoFileTransport: Transport {
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        TransportResponse(status: 200)
+    }
+
+    func upload(
+        _ file: URL,
+        to url: String,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        TransportResponse(status: 200)
+    }
+
+    func download(_ url: String, to file: URL, progress: @escaping TransferProgress) async throws {
+        progress(1)
     }
 }
 
