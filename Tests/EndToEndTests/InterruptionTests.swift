@@ -78,7 +78,11 @@ struct InterruptionTests {
             )
             client.clock = clock
             let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
-            operation.configuration.timeoutIntervalForResource = 3600
+            // No time at all leaves the choice to the group.
+            operation.configuration.timeoutIntervalForResource = 0
+            let group = CKOperationGroup()
+            group.defaultConfiguration.timeoutIntervalForResource = 3600
+            operation.group = group
             // A database does not keep its container, whose client has the clock.
             let container = CKContainer(client: client)
             let error = await outcome(of: operation, on: container.privateCloudDatabase)

@@ -20,8 +20,8 @@ struct OperationSettings: Sendable {
             qualityOfService: qualityOfService ?? other.qualityOfService,
             allowsCellularAccess: allowsCellularAccess ?? other.allowsCellularAccess,
             isLongLived: isLongLived ?? other.isLongLived,
-            requestTimeout: requestTimeout ?? other.requestTimeout,
-            resourceTimeout: resourceTimeout ?? other.resourceTimeout
+            requestTimeout: Self.limit(requestTimeout) ?? other.requestTimeout,
+            resourceTimeout: Self.limit(resourceTimeout) ?? other.resourceTimeout
         )
     }
 
