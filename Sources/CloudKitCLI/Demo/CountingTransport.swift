@@ -38,5 +38,16 @@ final class CountingTransport: Transport {
         counter.withLock { $0 += 1 }
         try await base.download(url, to: file, progress: progress)
     }
+
+    func download(
+        _ url: String,
+        to file: URL,
+        size: Int64?,
+        timeout: Double,
+        progress: @escaping TransferProgress
+    ) async throws {
+        counter.withLock { $0 += 1 }
+        try await base.download(url, to: file, size: size, timeout: timeout, progress: progress)
+    }
 }
 #endif
