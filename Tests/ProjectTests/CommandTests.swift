@@ -11,9 +11,13 @@ struct CommandTests {
     }
 
     /// A search path on which `swift` is a shell script.
-    private func pathWithSwift(_ script: String) throws -> String {
-        let swift = try folder.write("#!/bin/sh\n\(script)\n", to: "swift")
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: swift)
+    private func pathWithSwift(_ script: String) async throws -> String {
+        let source = try folder.write("#!/bin/sh\n\(script)\n", to: "source")
+        // By a process of its own: one that this process starts while it writes a program would keep it
+        // open, and a program that is open for writing cannot be run.
+        let swift = folder.url.appending(path: "swift").path
+        let copy = try await Script.run("/usr/bin/install", "-m", "755", source, swift)
+        #expect(copy.status == 0, "\(copy.output)")
         return "\(folder.url.path):/usr/bin:/bin"
     }
 
@@ -30,7 +34,7 @@ struct CommandTests {
 
     @Test("A check goes on after a gate that failed, and fails at the end")
     func check() async throws {
-        let path = try pathWithSwift("case \"$*\" in *release*) exit 9 ;; esac")
+        let path = try await pathWithSwift("case \"$*\" in *release*) exit 9 ;; esac")
         let failed = try await Script.run(
             "Scripts/check",
             "release",
@@ -50,7 +54,7 @@ struct CommandTests {
 
     @Test("A gate with several commands fails with the first of them")
     func firstCommandOfGate() async throws {
-        let path = try pathWithSwift("case \"$*\" in *release*) exit 9 ;; esac")
+        let path = try await pathWithSwift("case \"$*\" in *release*) exit 9 ;; esac")
         let run = try await Script.run(
             "Scripts/check",
             "benchmarks",
@@ -78,7 +82,7 @@ struct CommandTests {
         ]
     )
     func oldToolchain(script: String, message: String) async throws {
-        let path = try pathWithSwift(script)
+        let path = try await pathWithSwift(script)
         let run = try await Script.run("Scripts/setup", environment: ["PATH": path])
         #expect(run.status == 1)
         #expect(

@@ -21,9 +21,8 @@ struct LedgerTests {
             try folder.write(try String(contentsOf: file, encoding: .utf8), to: path)
         }
         let script = folder.url.appending(path: "Scripts/api-ledger").path
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
         func check() async throws -> Script {
-            try await Script.run("Scripts/step", "Ledger", script, "--check", Self.build)
+            try await Script.run("Scripts/step", "Ledger", "python3", script, "--check", Self.build)
         }
         let same = try await check()
         #expect(same.status == 0, "\(same.output)")

@@ -6,7 +6,8 @@ struct Script {
     /// Standard output and standard error, as they came.
     var output: String
 
-    /// Runs a script of the repository, named relative to its root, and waits without a thread.
+    /// Runs a script of the repository, named relative to its root, or another program by its path,
+    /// and waits without a thread.
     static func run(
         _ name: String,
         _ arguments: String...,
@@ -15,7 +16,8 @@ struct Script {
         let folder = try TemporaryFolder()
         let log = URL(fileURLWithPath: try folder.write("", to: "log"))
         let process = Process()
-        process.executableURL = Repository.root.appending(path: name)
+        process.executableURL =
+            name.hasPrefix("/") ? URL(filePath: name) : Repository.root.appending(path: name)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment
             .merging(environment) { _, new in new }
