@@ -43,9 +43,13 @@ package enum ListPositions {
         }
     }
 
-    /// The distance of neighbors that nothing was inserted between: room for twenty insertions in
+    /// The distance of neighbors that nothing was inserted between: room for thirty insertions in
     /// one place, each in the middle of what is left.
-    package static let distance = 1 << 20
+    package static let distance = 1 << 32
+
+    /// The least distance that neighbors get where room was used up, so that it is not used up again
+    /// by the next insertion.
+    private static let newDistance = 1 << 16
 
     /// The largest former position that is kept, either way from zero.
     static let limit = 1 << 60
@@ -58,10 +62,16 @@ package enum ListPositions {
         var positions: [Int] = []
         positions.reserveCapacity(former.count)
         var low: Int?
+        var least = 1
         for index in kept {
             let high = former[index].position
             let count = index - positions.count
-            guard let between = spread(count, from: low, to: high) else { continue }
+            guard let between = spread(count, from: low, to: high, least: least) else {
+                // This one gives way, and others until there is room for some time.
+                least = newDistance
+                continue
+            }
+            least = 1
             positions += between
             high.map { positions.append($0) }
             low = high
@@ -70,14 +80,19 @@ package enum ListPositions {
     }
 
     /// Positions between two others, neither included; nil where there are too few.
-    private static func spread(_ count: Int, from low: Int?, to high: Int?) -> [Int]? {
+    private static func spread(
+        _ count: Int,
+        from low: Int?,
+        to high: Int?,
+        least: Int = 1
+    ) -> [Int]? {
         switch (low, high) {
         case _ where count == 0: return []
         case (nil, nil): return (0..<count).map { $0 * distance }
         case (let low?, nil): return (1...count).map { low + $0 * distance }
         case (nil, let high?): return (1...count).reversed().map { high - $0 * distance }
         case (let low?, let high?):
-            guard high - low > count else { return nil }
+            guard (high - low) / least > count else { return nil }
             let (step, rest) = (high - low).quotientAndRemainder(dividingBy: count + 1)
             return (1...count).map { low + $0 * step + min($0, rest) }
         }

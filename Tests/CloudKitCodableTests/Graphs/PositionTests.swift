@@ -62,18 +62,20 @@ struct PositionTests {
         }
     }
 
-    @Test("Twenty insertions in one place have room, and then a few neighbors make some")
+    @Test("Thirty insertions in one place have room, and then a few neighbors make some")
     func room() {
         var former = (0..<3).map { ListPositions.Former($0 * ListPositions.distance, "\($0)") }
         var sent: [Int] = []
-        for round in 0..<22 {
+        for round in 0..<300 {
             former.insert(ListPositions.Former(nil, "new\(round)"), at: 1)
             let positions = ListPositions.positions(keeping: former)
             sent.append(zip(positions, former).count { $0 != $1.position })
             former = zip(positions, former).map { ListPositions.Former($0, $1.name) }
         }
-        #expect(sent.prefix(20).allSatisfy { $0 == 1 })
-        #expect(sent.suffix(2) == [3, 5])
+        #expect(sent.prefix(30).allSatisfy { $0 == 1 })
+        // Then a few others are sent now and then, and room is made for some time.
+        #expect(sent.contains { $0 > 1 })
+        #expect(sent.count { $0 == 1 } > 270)
     }
 
     @Test("Positions that leave no room to count on are given anew")
