@@ -166,7 +166,7 @@ struct FeedDevice {
 /// A zone of Ada's under random changes, with two guests of three devices each.
 struct FeedSchedule {
     private let seed: UInt64
-    private var random: Sequence
+    private var random: SecrecyRandom
     private let cloud: TestCloud
     private let ada: TestCloud.User
     private var devices: [FeedDevice] = []
@@ -181,21 +181,9 @@ struct FeedSchedule {
     private var everSeen: [String: Set<String>] = [:]
     private var made = 0
 
-    /// Numbers that are the same for the same seed.
-    private struct Sequence: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            var mixed = state ^ (state >> 33)
-            mixed = mixed &* 0xFF51_AFD7_ED55_8CCD
-            return mixed ^ (mixed >> 33)
-        }
-    }
-
     init(seed: UInt64) async throws {
         self.seed = seed
-        random = Sequence(state: seed &* 0x9E37_79B9_7F4A_7C15)
+        random = SecrecyRandom(seed: seed)
         cloud = try await TestCloud()
         ada = try await cloud.addUser()
         guests = [try await cloud.addUser("Bob"), try await cloud.addUser("Eve")]
@@ -367,13 +355,6 @@ struct FeedSchedule {
         // The invitation went with it; the owner would have to invite again.
         shares[name]?.guests.remove(guest.name)
         log.append("\(guest.name.prefix(4)) leaves \(name)")
-    }
-}
-
-extension RandomNumberGenerator {
-    /// True in so many of a hundred cases.
-    fileprivate mutating func chance(_ percent: Int) -> Bool {
-        Int.random(in: 0..<100, using: &self) < percent
     }
 }
 

@@ -92,7 +92,10 @@ extension GraphEncoding {
         repetitions.children = []
         defer { repetitions.isComparing = false }
         try encode(node, encoding)
-        if let field = encoding.firstDifference(from: entry.record) {
+        if let field = encoding.record.firstDifference(
+            from: entry.record,
+            isSame: { CKRecord.isSame($1, $0) }
+        ) {
             throw difference(node, entry, location, " in the field \(field)")
         }
         let children = repetitions.childrenByOwner[recordID] ?? []
@@ -131,26 +134,5 @@ extension GraphEncoding {
             id: entry.record.recordID,
             path: location.path
         )
-    }
-}
-
-extension RecordEncoding {
-    /// The first field in which the record differs from another.
-    fileprivate func firstDifference(from other: CKRecord) -> String? {
-        firstDifference(record, other)
-            ?? firstDifference(record.encryptedValues, other.encryptedValues)
-    }
-
-    private func firstDifference(
-        _ fields: any CKRecordKeyValueSetting,
-        _ others: any CKRecordKeyValueSetting
-    ) -> String? {
-        Set(fields.allKeys()).union(others.allKeys()).sorted().first { key in
-            switch (fields.object(forKey: key), others.object(forKey: key)) {
-            case (nil, nil): false
-            case (let value?, let other?): !CKRecord.isSame(other, value)
-            default: true
-            }
-        }
     }
 }

@@ -26,8 +26,30 @@ extension CKRecord {
     /// Whether another record has the same type, parent and fields, whatever its version.
     func hasSameContents(as other: CKRecord) -> Bool {
         recordType == other.recordType && parent?.recordID == other.parent?.recordID
-            && Self.haveSameFields(self, other)
-            && Self.haveSameFields(encryptedValues, other.encryptedValues)
+            && firstDifference(from: other) { Self.isSame(Self.stored($0), Self.stored($1)) } == nil
+    }
+
+    /// The first field in which the record differs from another.
+    func firstDifference(
+        from other: CKRecord,
+        isSame: (_ value: Any, _ other: Any) -> Bool
+    ) -> String? {
+        Self.firstDifference(self, other, isSame)
+            ?? Self.firstDifference(encryptedValues, other.encryptedValues, isSame)
+    }
+
+    private static func firstDifference(
+        _ fields: any CKRecordKeyValueSetting,
+        _ others: any CKRecordKeyValueSetting,
+        _ isSame: (Any, Any) -> Bool
+    ) -> String? {
+        Set(fields.allKeys()).union(others.allKeys()).sorted().first { key in
+            switch (fields.object(forKey: key), others.object(forKey: key)) {
+            case (nil, nil): false
+            case (let value?, let other?): !isSame(value, other)
+            default: true
+            }
+        }
     }
 
     /// A value as the server keeps it: dates, those of locations too, in whole milliseconds.
@@ -48,19 +70,5 @@ extension CKRecord {
         if let dates = value as? [Date] { return dates.map(stored) }
         if let locations = value as? [CLLocation] { return locations.map(stored) }
         return value
-    }
-
-    private static func haveSameFields(
-        _ fields: some CKRecordKeyValueSetting,
-        _ others: some CKRecordKeyValueSetting
-    ) -> Bool {
-        let keys = Set(fields.allKeys()).union(others.allKeys())
-        return keys.allSatisfy { key in
-            switch (fields.object(forKey: key), others.object(forKey: key)) {
-            case (nil, nil): true
-            case (let value?, let other?): isSame(stored(value), stored(other))
-            default: false
-            }
-        }
     }
 }

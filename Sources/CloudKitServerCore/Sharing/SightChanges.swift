@@ -13,8 +13,6 @@ struct SightChanges {
         var records: [(viewer: RowID<StoredUser>, records: [RowID<StoredRecord>])] = []
         /// The participants whose change tokens expire, because too many records are concerned.
         var expired: [RowID<StoredUser>] = []
-
-        var isEmpty: Bool { records.isEmpty && expired.isEmpty }
     }
 
     /// The most records that one commit lists again, for all participants.
@@ -64,8 +62,7 @@ struct SightChanges {
             for viewer in Set(openings.keys).union(former.keys) {
                 let sees =
                     try Self.shows(openings[viewer] ?? [], name, &new)
-                    || formerViewers[name]?.contains(viewer)
-                        ?? Self.shows(former[viewer] ?? [], name, &old)
+                    || saw(name, viewer, former[viewer] ?? [], &old)
                 if sees { viewers[name, default: []].insert(viewer) }
             }
         }
@@ -102,9 +99,7 @@ struct SightChanges {
                 continue
             }
             func isConcerned(_ name: String) throws -> Bool {
-                let saw =
-                    try formerViewers[name]?.contains(viewer) ?? Self.shows(had, name, &old)
-                return try saw != Self.shows(has, name, &new)
+                try saw(name, viewer, had, &old) != Self.shows(has, name, &new)
             }
             var tops = Set<String?>(try parents.keys.filter(isConcerned))
             let changed = Set(had.map(Place.init)).symmetricDifference(has.map(Place.init))
@@ -207,6 +202,16 @@ struct SightChanges {
             openings[id] = parts.compactMap { $1.opening(for: user.recordName, share: $0) }
         }
         return openings
+    }
+
+    /// Whether a participant saw a record before the commit.
+    private func saw(
+        _ name: String,
+        _ viewer: RowID<StoredUser>,
+        _ openings: [ZoneAccess.Opening],
+        _ old: inout Lineages
+    ) throws -> Bool {
+        try formerViewers[name]?.contains(viewer) ?? Self.shows(openings, name, &old)
     }
 
     private static func shows(
