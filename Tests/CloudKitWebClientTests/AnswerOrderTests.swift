@@ -225,10 +225,55 @@ struct AnswerOrderTests {
         #expect(try await find(["_1", "_2"], answered: ["_2", "_1"]) == ["_1", "_2"])
         #expect(try await find([nil, "_2"], answered: ["_2", "_me"]) == ["_me", "_2"])
         #expect(
+            try await find([nil, "_2"], answered: ["_2", "__defaultOwner__"])
+                == ["__defaultOwner__", "_2"]
+        )
+        #expect(
             try await find(["__defaultOwner__", "_2"], answered: ["_2", "_me"]) == ["_me", "_2"]
         )
         await #expect(throws: WebClientError.self) {
             _ = try await find(["_1", "_2"], answered: ["_1", "_3"])
+        }
+    }
+
+    @Test("Records of the same name in two zones are told apart by what the answers say of them")
+    func zones() async throws {
+        func record(_ zone: String?, _ tag: String) -> String {
+            let zone = zone.map { #","zoneID":{"zoneName":"\#($0)","ownerRecordName":"_me"}"# }
+            return #"{"recordName":"a","recordType":"T","recordChangeTag":"\#(tag)"\#(zone ?? "")}"#
+        }
+        func tags(_ asked: [String?], answered: [String]) async throws -> [String?] {
+            let operations = asked.map {
+                RecordOperation(
+                    .forceUpdate,
+                    WireRecord(
+                        recordName: "a",
+                        recordType: "T",
+                        zoneID: $0.map { WireZoneID(zoneName: $0) }
+                    )
+                )
+            }
+            return try await Self.client("records", answered)
+                .modifyRecords(
+                    .init(operations: operations, zoneID: WireZoneID(zoneName: "Z")),
+                    in: .private
+                )
+                .records.map { try $0.get().recordChangeTag }
+        }
+        let (y, z) = (record("Y", "y"), record("Z", "z"))
+        for asked in [["Y", "Z"], ["Y", nil]] {
+            #expect(try await tags(asked, answered: [z, y]) == ["y", "z"])
+            #expect(try await tags(asked, answered: [y, z]) == ["y", "z"])
+            #expect(try await tags(asked, answered: [record(nil, "z"), y]) == ["y", "z"])
+            // What says nothing is in the order of what was asked.
+            #expect(
+                try await tags(asked, answered: [record(nil, "1"), record(nil, "2")]) == ["1", "2"]
+            )
+            for foreign in [[y, y], [record("X", "x"), z]] {
+                await #expect(throws: WebClientError.self) {
+                    _ = try await tags(asked, answered: foreign)
+                }
+            }
         }
     }
 }

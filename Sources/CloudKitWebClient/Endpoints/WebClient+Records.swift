@@ -8,8 +8,21 @@ extension WebClient {
         _ request: ModifyRecordsRequest,
         in database: DatabaseScope
     ) async throws(WebClientError) -> RecordsResponse {
-        let response: RecordsResponse = try await call(.recordsModify, in: database, request)
-        return try response.sorted(as: request.operations.map(\.record.recordName))
+        // A server that knows this parameter tells whether a share was left.
+        let mayLeave =
+            database == .shared && request.operations.contains { $0.operationType.isDelete }
+        let response: RecordsResponse = try await call(
+            .recordsModify,
+            in: database,
+            request,
+            query: mayLeave ? "tombstoneTypes=true" : ""
+        )
+        let names = request.operations.map(\.record).map { record in
+            record.recordName.map {
+                AnswerName(record: $0, in: record.zoneID ?? request.zoneID)
+            }
+        }
+        return try response.sorted(as: names)
     }
 
     /// Fetches at most 200 records by name; answers in the order of the names.
@@ -18,7 +31,9 @@ extension WebClient {
         in database: DatabaseScope
     ) async throws(WebClientError) -> RecordsResponse {
         let response: RecordsResponse = try await call(.recordsLookup, in: database, request)
-        return try response.sorted(as: request.records.map(\.recordName))
+        return try response.sorted(
+            as: request.records.map { AnswerName(record: $0.recordName, in: request.zoneID) }
+        )
     }
 
     /// Fetches a page of a query's records, in sort order.

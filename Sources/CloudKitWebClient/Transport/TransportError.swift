@@ -32,7 +32,8 @@ public struct TransportError: Error, Sendable {
         public static let fileNotFound = Self(rawValue: "fileNotFound")
         /// The file to upload cannot be read, or the one to download cannot be written.
         public static let fileUnusable = Self(rawValue: "fileUnusable")
-        /// The server of a file sends more bytes than the file has, or does not say how many it sends.
+        /// The server of a file sends more bytes than the file has, or does not say how many it sends;
+        /// or an answer is longer than any may be.
         public static let oversized = Self(rawValue: "oversized")
         /// The server of a file does not have it, or not under this address any more.
         public static let gone = Self(rawValue: "gone")

@@ -44,14 +44,18 @@ public struct ItemError: Error, Hashable, Sendable, Codable {
 
     /// Makes what fails a request the error of one of its zones.
     public init(_ error: RequestError, zoneID: WireZoneID) {
-        self.init(
-            error.serverErrorCode,
-            reason: error.reason,
-            zoneID: zoneID,
-            retryAfter: error.retryAfter,
-            deletionReason: error.deletionReason
-        )
+        self.init(error)
+        self.zoneID = zoneID
+    }
+
+    private init(_ error: RequestError) {
+        reason = error.reason
+        serverErrorCode = error.serverErrorCode
+        retryAfter = error.retryAfter
+        uuid = error.uuid
+        redirectURL = error.redirectURL
         nativeErrorCode = error.nativeErrorCode
+        deletionReason = error.deletionReason
     }
 }
 
@@ -61,25 +65,14 @@ extension ItemError {
         case redirectURL, nativeErrorCode, deletionReason
     }
 
-    /// Reads an error; a wait that nobody would live to see the end of is cut.
+    /// Reads an error, which is that of a request and the item besides.
     public init(from decoder: any Decoder) throws {
+        self.init(try RequestError(from: decoder))
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let clean = decoder.errorText
         recordName = try clean.name(container, .recordName)
         zoneID = try clean.zone(container, .zoneID)
         subscriptionID = try clean.name(container, .subscriptionID)
-        reason = try clean.text(container, .reason)
-        serverErrorCode = try clean.code(container, .serverErrorCode)
-        retryAfter = RetryAfter.seconds(
-            try container.decodeIfPresent(Double.self, forKey: .retryAfter)
-        )
-        uuid = try clean.text(container, .uuid)
-        redirectURL = try clean.link(container, .redirectURL)
-        nativeErrorCode = try container.decodeIfPresent(Int.self, forKey: .nativeErrorCode)
-        deletionReason = try container.decodeIfPresent(
-            ZoneDeletionReason.self,
-            forKey: .deletionReason
-        )
     }
 }
 

@@ -7,16 +7,21 @@ package import Foundation
 /// Checks the shape of JSON before anything is built from it.
 package enum JSONBounds {
     /// The deepest nesting of arrays and objects; strings are skipped, nothing else is checked.
-    package static func depth(of data: Data) -> Int {
+    ///
+    /// It is nil for text in UTF-16 or UTF-32, which decoders read too: there quotes cannot be told from
+    /// halves of other characters.
+    package static func depth(of data: Data) -> Int? {
         data.withUnsafeBytes { depth(of: $0) }
     }
 
-    private static func depth(of bytes: UnsafeRawBufferPointer) -> Int {
+    private static func depth(of bytes: UnsafeRawBufferPointer) -> Int? {
         var depth = 0
         var deepest = 0
         var isInString = false
         var isEscaped = false
         for byte in bytes {
+            // Never in JSON of UTF-8, and in every bracket of the other encodings.
+            if byte == 0 { return nil }
             if isInString {
                 if isEscaped {
                     isEscaped = false

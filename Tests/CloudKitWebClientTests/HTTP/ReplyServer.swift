@@ -40,17 +40,20 @@ final class ReplyServer: Sendable {
 
     private func note(_ request: Request) { received.withLock { $0.append(request) } }
 
-    /// Runs a server for a test, which is given its port.
+    /// Runs a server for a test, which is given its port; with a pace it reads a little at a time.
     static func run<Success>(
         tls: NIOSSLContext? = nil,
+        pace: TimeAmount? = nil,
         _ reply: @escaping @Sendable (Request) -> Reply,
         _ body: (Int, ReplyServer) async throws -> Success
     ) async throws -> Success {
         let server = ReplyServer()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.autoRead, value: pace == nil)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let pace { read(channel, pace) }
                     let pipeline = channel.pipeline.syncOperations
                     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
                     try pipeline.configureHTTPServerPipeline()
@@ -66,6 +69,14 @@ final class ReplyServer: Sendable {
         } catch {
             try await channel.close().get()
             throw error
+        }
+    }
+
+    private static func read(_ channel: any Channel, _ pace: TimeAmount) {
+        channel.eventLoop.scheduleTask(in: pace) {
+            guard channel.isActive else { return }
+            channel.read()
+            read(channel, pace)
         }
     }
 

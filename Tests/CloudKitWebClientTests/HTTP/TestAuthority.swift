@@ -1,6 +1,6 @@
 /// An authority of the tests' own, a server's certificate for this machine, and a client's.
 ///
-/// They are good for a hundred years. Nobody outside the tests trusts any of them.
+/// They are good for a hundred years, but for one. Nobody outside the tests trusts any of them.
 ///
 /// Made with `openssl ecparam -name prime256v1`, `req -x509` and `x509 -req`.
 enum TestAuthority {
@@ -64,6 +64,54 @@ enum TestAuthority {
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgJnvvvPwF/Dkykgyj
         5BWRLJV3NhsIZ00B8h9HAkuNpn6hRANCAARcfRnTtgpkr8E7iVFkPVJe5aPyFU1G
         rB8mw1Wgh2uYHyG3/nIjf315Vcjnu1V6SWoopMNe0dIXOy/O356paIXg
+        -----END PRIVATE KEY-----
+        """
+
+    /// A certificate of localhost that was good in January 2020, and is its own authority.
+    static let expired = """
+        -----BEGIN CERTIFICATE-----
+        MIIBZDCCAQugAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
+        c3QwHhcNMjAwMTAxMDAwMDAwWhcNMjAwMjAxMDAwMDAwWjAUMRIwEAYDVQQDDAls
+        b2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAARZRk0Wwx7ZwnhoC84S
+        6sUZxDTfoOVIEcRl1V/TYtvyPYD7LAnqUVdNo0ed8tK//KByXYF4a9MgfL4WLzVi
+        ebwpo04wTDAPBgNVHRMBAf8EBTADAQH/MBoGA1UdEQQTMBGCCWxvY2FsaG9zdIcE
+        fwAAATAdBgNVHQ4EFgQUu73HTNfXeQsMkK1OEWcVljUIuwswCgYIKoZIzj0EAwID
+        RwAwRAIgXmqkfs7ijZ9CI65ONTHOHx7++xHGsRz26DITA7h4g5kCIBbBBPsjkwQi
+        SHKR/QKm5NSQX8Q+hfbdf4oZoKDhsq4c
+        -----END CERTIFICATE-----
+        """
+
+    /// Its private key.
+    static let expiredKey = """
+        -----BEGIN PRIVATE KEY-----
+        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgkJyTnOa1JwRZy6DD
+        XIdTZNPzuyQfwZVfkBsyx1WtKDyhRANCAARZRk0Wwx7ZwnhoC84S6sUZxDTfoOVI
+        EcRl1V/TYtvyPYD7LAnqUVdNo0ed8tK//KByXYF4a9MgfL4WLzViebwp
+        -----END PRIVATE KEY-----
+        """
+
+    /// A certificate of elsewhere.example, with no address in it, that is its own authority.
+    static let elsewhere = """
+        -----BEGIN CERTIFICATE-----
+        MIIBrTCCAVOgAwIBAgIUIDi5NCdvlcdfctwljMyrTUK0gwUwCgYIKoZIzj0EAwIw
+        HDEaMBgGA1UEAwwRZWxzZXdoZXJlLmV4YW1wbGUwIBcNMjYxMTIzMTkxMTAzWhgP
+        MjEyNjEwMzAxOTExMDNaMBwxGjAYBgNVBAMMEWVsc2V3aGVyZS5leGFtcGxlMFkw
+        EwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEX+jfqYbXT9PSWi5zQplO3FEjCModFhqY
+        ohWkAuOEZozj5dyDvidMvaO+1rvgq9mxUeBcxBRvglClpw7zYIYOz6NxMG8wHQYD
+        VR0OBBYEFGgho+0bJbwfRxmfOYQPtjbj5szPMB8GA1UdIwQYMBaAFGgho+0bJbwf
+        RxmfOYQPtjbj5szPMA8GA1UdEwEB/wQFMAMBAf8wHAYDVR0RBBUwE4IRZWxzZXdo
+        ZXJlLmV4YW1wbGUwCgYIKoZIzj0EAwIDSAAwRQIhAP29lnEDy6qr52swcEQKgSlU
+        J57MU6c0t7oKWFKfesrwAiAoGBbyPmRsIUk8SS5zPIXwXDsivBTR5Pc+hJPmedST
+        HQ==
+        -----END CERTIFICATE-----
+        """
+
+    /// Its private key.
+    static let elsewhereKey = """
+        -----BEGIN PRIVATE KEY-----
+        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgJl+vJH6pKebE7q8J
+        84i3jD0nWwk2fjNEXsfVeqAsJk6hRANCAARf6N+phtdP09JaLnNCmU7cUSMIyh0W
+        GpiiFaQC44RmjOPl3IO+J0y9o77Wu+Cr2bFR4FzEFG+CUKWnDvNghg7P
         -----END PRIVATE KEY-----
         """
 }

@@ -87,6 +87,22 @@ struct TimeoutTests {
         }
     }
 
+    @Test("A long body that goes out piece by piece takes as long as it takes")
+    func slowBody() async throws {
+        // The whole takes longer than a request may be silent; what the sockets hold at the end,
+        // some megabytes, does not.
+        let length = 64 << 20
+        try await ReplyServer.run(pace: .milliseconds(5)) { _ in
+            .answer(200, "{}")
+        } _: { port, server in
+            var request = request(port, timeout: 2)
+            request.body = Data(count: length)
+            let response = try await HTTPTransport().send(request)
+            #expect(response.status == 200)
+            #expect(server.requests.first?.body.readableBytes == length)
+        }
+    }
+
     @Test("The time in which no connection is free is not the request's")
     func waitingForConnection() async throws {
         let http = HTTPClient(eventLoopGroupProvider: .singleton)

@@ -18,7 +18,7 @@ package struct HTTPClients: Sendable {
     package static let connectionsPerServer = 64
 
     /// The largest answer that is read into memory: 200 records of 1 MB and what is around them.
-    static let largestBody = 256 * 1024 * 1024
+    package static let largestBody = 256 * 1024 * 1024
 
     /// The clients of the process, or which variable is wrong.
     static let shared = Result { () throws(TransportError) in
@@ -63,7 +63,8 @@ package struct HTTPClients: Sendable {
     package static func configuration(
         _ connections: Int = connectionsPerServer,
         _ proxy: HTTPClient.Configuration.Proxy? = nil,
-        _ roots: NIOSSLTrustRoots? = nil
+        _ roots: NIOSSLTrustRoots? = nil,
+        largestBody: Int = largestBody
     ) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,

@@ -60,8 +60,8 @@ public struct HTTPTransport: Transport {
         var message = HTTPClientRequest(url: request.url)
         message.method = HTTPMethod(rawValue: request.method)
         for (name, value) in request.headers { message.headers.add(name: name, value: value) }
-        if let body = request.body { message.body = .bytes(ByteBuffer(bytes: body)) }
         let watch = IdleWatch(request.timeout)
+        message.body = request.body.map { Self.body($0, watch) }
         return try await exchange(message, watch, waits: request.waits) { response in
             try await Self.read(response, watch)
         }
@@ -155,6 +155,22 @@ public struct HTTPTransport: Transport {
     }
 
     // MARK: One exchange
+
+    /// Bytes that a long piece of a body has; while pieces go out, a request is not silent.
+    private static let pieceLength = 1 << 16
+
+    private static func body(_ bytes: Data, _ watch: IdleWatch) -> HTTPClientRequest.Body {
+        guard bytes.count > pieceLength else { return .bytes(ByteBuffer(bytes: bytes)) }
+        let rest = Mutex(ByteBuffer(bytes: bytes))
+        let pieces = AsyncStream<ByteBuffer>(unfolding: {
+            watch.touch()
+            return rest.withLock { rest in
+                let length = min(rest.readableBytes, pieceLength)
+                return length == 0 ? nil : rest.readSlice(length: length)
+            }
+        })
+        return .stream(pieces, length: .known(Int64(bytes.count)))
+    }
 
     /// Sends a request when there is a connection for it, and does something with the answer.
     private func exchange<Success: Sendable>(

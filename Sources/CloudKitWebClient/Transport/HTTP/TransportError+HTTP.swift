@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOFileSystem
+import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
 
@@ -37,6 +38,13 @@ extension TransportError {
             self = .noServer(at: server, error)
         case let failure as IOError where Self.unconnected.contains(failure.errnoCode):
             self = .noServer(at: server, error)
+        case is NIOTooManyBytesError,
+            NIOHTTPDecompression.DecompressionError.limit as NIOHTTPDecompression.DecompressionError:
+            self.init(
+                .oversized,
+                message: "\(server) sent more bytes than an answer may have",
+                cause: error
+            )
         case HTTPClientError.proxyAuthenticationRequired as HTTPClientError:
             self.init(
                 .refused,
@@ -82,9 +90,21 @@ extension TransportError {
         case NIOSSLError.handshakeFailed(let cause):
             ["CERTIFICATE_VERIFY_FAILED", "CERTIFICATE_REQUIRED", "UNKNOWN_CA", "BAD_CERTIFICATE"]
                 .contains { "\(cause)".contains($0) }
+        #if canImport(Network)
+        case let error as HTTPClient.NWTLSError: certificateStatuses.contains(error.status)
+        case NWError.tls(let status): certificateStatuses.contains(status)
+        #endif
         default: false
         }
     }
+
+    #if canImport(Network)
+    /// Secure Transport's statuses for a certificate that was refused, and for one that is missing.
+    private static let certificateStatuses: Set<OSStatus> = [
+        -9807, -9808, -9812, -9813, -9814, -9815, -9825, -9826, -9827, -9828, -9829, -9831, -9843,
+        -9863,
+    ]
+    #endif
 
     private static func untrusted(_ server: String, _ cause: any Error) -> TransportError {
         TransportError(
