@@ -19,15 +19,24 @@ public final class CloudKitRecordEncoder {
     /// In which form values that a record cannot hold as they are become fields.
     ///
     /// A ``CloudKitModel`` always has the native forms, as in a graph.
-    public var forms = CloudKitRecordForms.original
+    public var forms: CloudKitRecordForms
 
     /// What `encode(to:)` of the values can ask for.
-    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    public var userInfo: [CodingUserInfoKey: any Sendable]
+
+    // Many make an encoder for each value. It stays on their stack, because all that they call is
+    // inlined into them and hands the encoder to nobody.
 
     /// Makes an encoder for a zone, the default zone unless given.
+    @inlinable
     public init(zoneID: CKRecordZone.ID? = nil) {
         self.zoneID = zoneID
+        forms = .original
+        userInfo = [:]
     }
+
+    @inlinable
+    deinit {}
 
     /// Makes the record of a value.
     ///
@@ -48,19 +57,21 @@ public final class CloudKitRecordEncoder {
                     traits.model?.fields.byKey ?? [:]
                 )
             }
-            let record = try newRecord(
+            let record = try Self.newRecord(
                 represented.cloudKitRecordType,
                 represented.cloudKitIdentifier,
+                zoneID,
                 type(of: value)
             )
             return try encode(value, record, .none, traits, traits.model?.fields.byKey ?? [:])
         }
         if let model = traits.model {
             let name = name(of: value, model)
-            let record = try newRecord(model.recordType, name, type(of: value))
+            let record = try Self.newRecord(model.recordType, name, zoneID, type(of: value))
             return try encode(value, record, .none, traits, model.fields.byKey)
         }
-        let record = try newRecord(traits.name, UUID().uuidString, type(of: value))
+        let uuid = UUID().uuidString
+        let record = try Self.newRecord(traits.name, uuid, zoneID, type(of: value))
         return try encode(value, record, .none, traits, [:])
     }
 

@@ -10,7 +10,7 @@ extension RecordEncoding {
         try checkModels(in: value, field)
         let data = try orderedBytes(of: value, field) ?? bytes(of: value, field)
         try checkFiles(in: value, data, field)
-        if baseline == .values, let type = Value.self as? any (Equatable & Decodable).Type,
+        if baseline == .values, let type = Value.self as? any Codable.Type,
             means(data, the: type, in: field)
         {
             return
@@ -86,9 +86,11 @@ extension RecordEncoding {
         )
     }
 
-    /// Whether new bytes mean what the bytes in the record mean: dictionaries and sets are written
-    /// in any order.
-    private func means<Value: Equatable & Decodable>(
+    /// Whether new bytes are what the type writes for the bytes in the record: these may be of another
+    /// version of the app, and sets are written in any order.
+    ///
+    /// That the values are equal is not enough: a type may compare nothing but an identifier.
+    private func means<Value: Codable>(
         _ data: Data,
         the type: Value.Type,
         in field: RecordField
@@ -97,8 +99,16 @@ extension RecordEncoding {
         if old == data { return true }
         let decoder = JSONDecoder()
         guard let oldValue = try? decoder.decode(type, from: old),
-            let newValue = try? decoder.decode(type, from: data)
+            let written = try? orderedBytes(of: oldValue, field) ?? bytes(of: oldValue, field)
         else { return false }
-        return oldValue == newValue
+        if written == data { return true }
+        guard let oldValue = oldValue as? any Equatable,
+            let newValue = try? decoder.decode(type, from: data), isEqual(oldValue, newValue)
+        else { return false }
+        return UnorderedJSON.isSame(written, data)
+    }
+
+    private func isEqual<Value: Equatable>(_ value: Value, _ other: Any) -> Bool {
+        value == other as? Value
     }
 }

@@ -8,8 +8,9 @@ extension CloudKitRecordDestination {
     /// let graph = try await database.save(atlas, in: zoneID)
     /// ```
     ///
-    /// Requests stay within CloudKit's limits, each of them is atomic, and targets of references go
-    /// before their sources: when a later request fails, what was saved is complete in itself.
+    /// Requests stay within CloudKit's limits, each of them is atomic in a zone of your own, and
+    /// targets of references go before their sources: when a later request fails, what was saved is
+    /// complete in itself. The same value can be saved again.
     ///
     /// - Parameters:
     ///   - root: The value.
@@ -46,9 +47,10 @@ extension CloudKitRecordDestination {
 
     /// Saves what was edited in a graph: only records whose values changed are sent.
     ///
-    /// When saving fails half way, the graph holds the records that were saved before. A save whose
-    /// answer was lost can be repeated: records that the server has exactly as they are sent count
-    /// as saved, unless they hold files.
+    /// When saving fails half way, the graph holds the records that were saved before, and those that
+    /// did not fail where requests are not atomic. A save whose answer was lost can be repeated:
+    /// records that the server has exactly as they are sent count as saved. Those with files are
+    /// fetched to be compared, where the destination is a ``CloudKitRecordSource`` too.
     ///
     /// - Parameters:
     ///   - graph: The graph; afterwards it holds the records as the server has them now.

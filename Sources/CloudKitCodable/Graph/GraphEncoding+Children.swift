@@ -20,7 +20,9 @@ extension GraphEncoding {
         at location: CodingLocation
     ) {
         if repetitions.isComparing {
-            if relation != nil { repetitions.children.append((node.recordName, position)) }
+            guard relation != nil else { return }
+            repetitions.children.append((node.recordName, position))
+            repetitions.nodes.append((node, location))
             return
         }
         children.append(

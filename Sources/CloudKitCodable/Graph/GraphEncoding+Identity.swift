@@ -20,40 +20,40 @@ extension GraphEncoding {
         var seen: Set<ObjectIdentifier> = []
     }
 
-    /// Two paths to one record must lead to the same value.
+    /// Two paths to one record must lead to the same value, which is known when it is complete.
     func check(_ node: GraphNode, is entry: Entry, _ location: CodingLocation) throws {
-        guard entry.record.recordType == node.recordType else {
-            throw clash(
-                node,
-                entry,
-                location,
-                "a \(entry.record.recordType) at \(entry.location.text) has the same record name; "
-                    + "names are unique in a zone, across types"
-            )
-        }
-        let isSame: Bool? =
-            if type(of: node.value) is AnyClass,
-                (entry.value as AnyObject) === (node.value as AnyObject)
-            {
-                true
-            } else if let value = node.value as? any Equatable {
-                Self.equals(value, entry.value)
-            } else {
-                nil
-            }
-        switch isSame {
-        case true?: break
-        case false?: throw difference(node, entry, location, "")
-        // Whether records are equal is known when they are complete.
-        case nil: repetitions.nodes.append((node, location))
+        try checkType(of: node, entry, location)
+        if !isCopy(node.value, of: entry.value) { repetitions.nodes.append((node, location)) }
+    }
+
+    private func checkType(
+        of node: GraphNode,
+        _ entry: Entry,
+        _ location: CodingLocation
+    ) throws {
+        guard entry.record.recordType != node.recordType else { return }
+        throw clash(
+            node,
+            entry,
+            location,
+            "a \(entry.record.recordType) at \(entry.location.text) has the same record name; "
+                + "names are unique in a zone, across types"
+        )
+    }
+
+    /// Whether a value is plainly another one's copy: the same instance of a class, or the same bytes.
+    ///
+    /// Others are encoded to be compared. That they are equal would not tell: a type may compare
+    /// nothing but an identifier.
+    private func isCopy<Value>(_ value: Value, of other: Any) -> Bool {
+        if Value.self is AnyClass { return (value as AnyObject) === (other as AnyObject) }
+        guard let other = other as? Value else { return false }
+        return withUnsafeBytes(of: value) { bytes in
+            withUnsafeBytes(of: other) { $0.elementsEqual(bytes) }
         }
     }
 
-    private static func equals<Value: Equatable>(_ value: Value, _ other: Any) -> Bool {
-        (other as? Value).map { $0 == value } ?? false
-    }
-
-    /// Encodes values that cannot be compared onto the records of their names, once these are
+    /// Encodes values that were met again onto the records of their names, once these are
     /// complete: nothing may differ.
     func compareRepetitions() throws {
         guard !repetitions.nodes.isEmpty else { return }
@@ -76,9 +76,9 @@ extension GraphEncoding {
 
     private func compare(_ node: GraphNode, _ location: CodingLocation) throws {
         let recordID = try Self.identity(of: node, in: zoneID, at: location)
-        guard let entry = entries[recordID], let copy = entry.record.copy() as? CKRecord else {
-            return
-        }
+        guard let entry = entries[recordID], !isCopy(node.value, of: entry.value) else { return }
+        try checkType(of: node, entry, location)
+        guard let copy = entry.record.copy() as? CKRecord else { return }
         let encoding = RecordEncoding(
             record: copy,
             baseline: .values,

@@ -33,10 +33,11 @@ struct GraphSaver {
             try checkDeletedWithTarget(graph.records)
             let batches = try batches(of: records)
             progress?.totalUnitCount += Int64(records.count + recordIDs.count)
-            for batch in batches { saved += try await modify(saving: batch, deleting: []) }
+            for batch in batches { try await modify(saving: batch, deleting: [], into: &saved) }
             for start in stride(from: 0, to: recordIDs.count, by: Self.largestBatch) {
                 let end = min(start + Self.largestBatch, recordIDs.count)
-                _ = try await modify(saving: [], deleting: Array(recordIDs[start..<end]))
+                let chunk = Array(recordIDs[start..<end])
+                try await modify(saving: [], deleting: chunk, into: &saved)
             }
             return (saved, nil)
         } catch {
@@ -44,10 +45,13 @@ struct GraphSaver {
         }
     }
 
+    // Sends one request, and again what was refused only because the server has another record of it
+    // already. What is saved is there also where the request ends with an error.
     private func modify(
         saving records: [CKRecord],
-        deleting recordIDs: [CKRecord.ID]
-    ) async throws -> [CKRecord] {
+        deleting recordIDs: [CKRecord.ID],
+        into saved: inout [CKRecord]
+    ) async throws {
         try Task.checkCancellation()
         if progress?.isCancelled == true { throw CancellationError() }
         let results = try await destination.modify(
@@ -62,41 +66,60 @@ struct GraphSaver {
         for (recordID, result) in results.deleteResults {
             if case .failure(let error) = result { errors[recordID] = error }
         }
-        if !errors.isEmpty {
-            let stored = Self.alreadyStored(records, errors)
-            guard !stored.isEmpty else { throw Self.error(of: errors, records) }
-            // Where requests are not atomic, what did not fail is saved.
-            let done = stored + results.saveResults.values.compactMap { try? $0.get() }
-            progress?.completedUnitCount += Int64(done.count)
-            let doneIDs = Set(done.map(\.recordID))
-            let others = records.filter { !doneIDs.contains($0.recordID) }
-            return others.isEmpty ? done : try await done + modify(saving: others, deleting: [])
+        let stored = await alreadyStored(records, errors)
+        for record in stored { errors[record.recordID] = nil }
+        // Where requests are not atomic, what did not fail is saved.
+        let storedIDs = Set(stored.map(\.recordID))
+        let done = records.filter {
+            errors[$0.recordID] == nil && !storedIDs.contains($0.recordID)
         }
-        progress?.completedUnitCount += Int64(records.count + recordIDs.count)
-        return try records.map { try results.saveResults[$0.recordID]?.get() ?? $0 }
+        saved += try stored + done.map { try results.saveResults[$0.recordID]?.get() ?? $0 }
+        let deleted = recordIDs.count { errors[$0] == nil }
+        progress?.completedUnitCount += Int64(stored.count + done.count + deleted)
+        if errors.isEmpty { return }
+        guard !stored.isEmpty, errors.values.allSatisfy(Self.isCompanion) else {
+            throw Self.error(of: errors, records)
+        }
+        let others = records.filter { errors[$0.recordID] != nil }
+        try await modify(saving: others, deleting: [], into: &saved)
     }
 
-    /// The server's records of a request that failed for nothing but records that the server has as
-    /// they were sent: they were saved before, and the answer was lost.
-    private static func alreadyStored(
+    /// The server's records of those that the server has as they were sent: they were saved before,
+    /// and nobody was told.
+    private func alreadyStored(
         _ records: [CKRecord],
         _ errors: [CKRecord.ID: any Error]
-    ) -> [CKRecord] {
-        let sent = Dictionary(records.map { ($0.recordID, $0) }) { _, later in later }
-        var stored: [CKRecord] = []
-        for (recordID, error) in errors {
-            guard let error = error as? CKError else { return [] }
-            if error.code == .batchRequestFailed { continue }
-            guard error.code == .serverRecordChanged, let newer = error.serverRecord,
-                let record = sent[recordID], record.hasSameContents(as: newer)
-            else { return [] }
+    ) async -> [CKRecord] {
+        let conflicts = records.compactMap { record -> (sent: CKRecord, newer: CKRecord)? in
+            guard let error = errors[record.recordID] as? CKError,
+                error.code == .serverRecordChanged, let newer = error.serverRecord,
+                record.hasSameContents(as: newer, exceptFiles: true)
+            else { return nil }
+            return (record, newer)
+        }
+        var stored = conflicts.filter { $0.sent.hasSameContents(as: $0.newer) }.map(\.newer)
+        let known = Set(stored.map(\.recordID))
+        let open = conflicts.map(\.sent).filter { !known.contains($0.recordID) }
+        // An error's record comes without its files.
+        guard !open.isEmpty, let source = destination as? any CloudKitRecordSource,
+            let fetched = try? await source.records(withIDs: open.map(\.recordID))
+        else { return stored }
+        for record in open {
+            guard let newer = try? fetched[record.recordID]?.get(),
+                record.hasSameContents(as: newer)
+            else { continue }
             stored.append(newer)
         }
         return stored
     }
 
-    /// The error of a request of which nothing was saved: the culprits without their companions,
-    /// and one culprit by itself.
+    /// Whether a record failed only because another one of its request did.
+    private static func isCompanion(_ error: any Error) -> Bool {
+        (error as? CKError)?.code == .batchRequestFailed
+    }
+
+    /// The error of what was not saved: the culprits without their companions, and one culprit by
+    /// itself.
     private static func error(
         of errors: [CKRecord.ID: any Error],
         _ records: [CKRecord]
@@ -107,7 +130,7 @@ struct GraphSaver {
                 (recordID, new.contains(recordID) ? explained(error, recordID) : error)
             }
         )
-        let culprits = errors.filter { ($0.value as? CKError)?.code != .batchRequestFailed }
+        let culprits = errors.filter { !isCompanion($0.value) }
         if culprits.count == 1, let only = culprits.first { return only.value }
         let partial = culprits.isEmpty ? errors : culprits
         return CKError(.partialFailure, userInfo: [CKPartialErrorsByItemIDKey: partial])
@@ -124,7 +147,9 @@ struct GraphSaver {
             the model came from another graph, call takeRecords(from:) with that graph before saving; \
             else save onto the server's record, which is in the error.
             """
-        userInfo[NSLocalizedDescriptionKey] = "\(error.localizedDescription) \(remedy)"
+        let reason = error.localizedDescription
+        let end = reason.last?.isPunctuation == true ? "" : "."
+        userInfo[NSLocalizedDescriptionKey] = "\(reason)\(end) \(remedy)"
         userInfo[NSLocalizedRecoverySuggestionErrorKey] = remedy
         return CKError(error.code, userInfo: userInfo)
     }

@@ -15,34 +15,24 @@ public struct CloudKitFieldWriter {
 
     private let baseline: RecordEncoding.Baseline
     private let model: any CloudKitModel.Type
-    private let encoder: CloudKitRecordEncoder?
+    private let userInfo: [CodingUserInfoKey: any Sendable]
 
     /// Made for the first value that is not plain.
     private var encoding: RecordEncoding?
-
-    /// Makes the writer of one record.
-    init(
-        _ record: CKRecord,
-        _ baseline: RecordEncoding.Baseline,
-        _ model: any CloudKitModel.Type,
-        _ encoder: CloudKitRecordEncoder
-    ) {
-        self.record = record
-        self.baseline = baseline
-        self.model = model
-        self.encoder = encoder
-        isAssigning = baseline != .values
-        isNew = baseline == .none
-    }
 
     /// Makes the writer of a new record.
     @usableFromInline
     init(
         new record: CKRecord,
         _ model: any CloudKitModel.Type,
-        _ encoder: CloudKitRecordEncoder
+        _ userInfo: [CodingUserInfoKey: any Sendable]
     ) {
-        self.init(record, .none, model, encoder)
+        self.record = record
+        baseline = .none
+        self.model = model
+        self.userInfo = userInfo
+        isAssigning = true
+        isNew = true
     }
 
     /// Makes the writer of an encoding that has begun.
@@ -50,7 +40,7 @@ public struct CloudKitFieldWriter {
         record = encoding.record
         baseline = encoding.baseline
         self.model = model
-        encoder = nil
+        userInfo = encoding.sendableUserInfo
         self.encoding = encoding
         isAssigning = baseline != .values
         isNew = baseline == .none
@@ -63,7 +53,7 @@ public struct CloudKitFieldWriter {
             record: record,
             baseline: baseline,
             forms: .native,
-            userInfo: encoder?.userInfo ?? [:],
+            userInfo: userInfo,
             options: model.fields.byKey
         )
         made.model = model

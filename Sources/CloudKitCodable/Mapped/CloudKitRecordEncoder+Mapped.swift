@@ -6,14 +6,14 @@ extension CloudKitRecordEncoder {
     /// Makes the record of a value whose mapping is written out.
     ///
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
-    @inlinable
+    @inlinable @inline(__always)
     public func encode<Model: CloudKitMappedModel>(_ value: Model) throws -> CKRecord {
         // A subclass without a mapping of its own has its superclass's; a value that says itself
         // which record it is may bring that record's system fields.
         guard !Model._isRepresentable, !Model._isCodedByHand, type(of: value) == Model.mappedType
-        else { return try encode(any: value) }
-        let record = try newRecord(Model.recordType, value.recordName, Model.self)
-        var fields = CloudKitFieldWriter(new: record, Model.self, self)
+        else { return try Self.encode(any: value, zoneID, forms, userInfo) }
+        let record = try Self.newRecord(Model.recordType, value.recordName, zoneID, Model.self)
+        var fields = CloudKitFieldWriter(new: record, Model.self, userInfo)
         try value.writeFields(to: &fields)
         return try fields.finish()
     }
@@ -21,30 +21,44 @@ extension CloudKitRecordEncoder {
     /// Makes the record of a model.
     ///
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
-    @inlinable
+    @inlinable @inline(__always)
     public func encode<Model: CloudKitModel>(_ value: Model) throws -> CKRecord {
-        guard Model._isSimple, type(of: value) == Model.self else { return try encode(any: value) }
-        let record = try newRecord(Model.recordType, value.recordName, Model.self)
-        return try encode(simple: value, record, isClass: Model.self is AnyClass)
+        guard Model._isSimple, type(of: value) == Model.self
+        else { return try Self.encode(any: value, zoneID, forms, userInfo) }
+        let record = try Self.newRecord(Model.recordType, value.recordName, zoneID, Model.self)
+        return try Self.encode(simple: value, record, userInfo, isClass: Model.self is AnyClass)
     }
 
     /// Makes the record of a value by what its type turns out to be.
     @usableFromInline
-    func encode(any value: any Encodable) throws -> CKRecord { try encode(value) }
+    static func encode(
+        any value: any Encodable,
+        _ zoneID: CKRecordZone.ID?,
+        _ forms: CloudKitRecordForms,
+        _ userInfo: [CodingUserInfoKey: any Sendable]
+    ) throws -> CKRecord {
+        let encoder = CloudKitRecordEncoder(zoneID: zoneID)
+        (encoder.forms, encoder.userInfo) = (forms, userInfo)
+        return try encoder.encode(value)
+    }
 
     @usableFromInline
-    func newRecord(_ type: String, _ name: String, _ model: Any.Type) throws -> CKRecord {
-        guard !type.isEmpty, !name.isEmpty else {
-            throw Self.nameless(model)
-        }
+    static func newRecord(
+        _ type: String,
+        _ name: String,
+        _ zoneID: CKRecordZone.ID?,
+        _ model: Any.Type
+    ) throws -> CKRecord {
+        guard !type.isEmpty, !name.isEmpty else { throw nameless(model) }
         let recordID = CKRecord.ID(recordName: name, zoneID: zoneID ?? .default)
         return CKRecord(recordType: type, recordID: recordID)
     }
 
     @usableFromInline
-    func encode<Model: CloudKitModel>(
+    static func encode<Model: CloudKitModel>(
         simple value: Model,
         _ record: CKRecord,
+        _ userInfo: [CodingUserInfoKey: any Sendable],
         isClass: Bool
     ) throws -> CKRecord {
         let encoding = RecordEncoding(

@@ -23,11 +23,17 @@ extension CKRecord {
         return NSArray(object: old).isEqual(NSArray(object: new))
     }
 
-    /// Whether another record has the same type, parent and fields, whatever its version.
-    func hasSameContents(as other: CKRecord) -> Bool {
+    /// Whether another record has the same type, parent and fields, whatever its version; any two
+    /// files can count as the same.
+    func hasSameContents(as other: CKRecord, exceptFiles: Bool = false) -> Bool {
         recordType == other.recordType && parent?.recordID == other.parent?.recordID
-            && firstDifference(from: other) { Self.isSame(Self.stored($0), Self.stored($1)) } == nil
+            && firstDifference(from: other) {
+                exceptFiles && Self.isFile($0) && Self.isFile($1)
+                    || Self.isSame(Self.stored($0), Self.stored($1))
+            } == nil
     }
+
+    private static func isFile(_ value: Any) -> Bool { value is CKAsset || value is [CKAsset] }
 
     /// The first field in which the record differs from another.
     func firstDifference(

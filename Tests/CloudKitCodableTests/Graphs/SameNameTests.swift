@@ -51,6 +51,27 @@ struct SameNameTests {
         var recordName: String { "room" }
     }
 
+    /// Equal to whatever has its name, as many types say of themselves that are shown in lists.
+    struct Singer: CloudKitModel, Equatable {
+        var name: String
+        var text = ""
+        var badge = Badge(id: 1, text: "")
+        var recordName: String { name }
+
+        struct Badge: Codable, Equatable {
+            var id: Int
+            var text: String
+            static func == (one: Badge, other: Badge) -> Bool { one.id == other.id }
+        }
+
+        static func == (one: Singer, other: Singer) -> Bool { one.name == other.name }
+    }
+
+    struct Choir: CloudKitModel {
+        var singers: [Singer]
+        var recordName: String { "choir" }
+    }
+
     let encoder = CloudKitGraphEncoder(zoneID: CKRecordZone.ID(zoneName: "Z"))
 
     @Test("The same value on two paths is one record")
@@ -119,5 +140,37 @@ struct SameNameTests {
             #expect(error?.code == .identityClash)
             #expect(error?.codingPath.map(\.stringValue) == ["boxes", "Index 1"])
         }
+    }
+
+    @Test("That values are equal by their own word does not make them the same")
+    func equalByName() throws {
+        let singer = Singer(name: "a")
+        var others = [singer, singer]
+        others[0].text = "2"
+        others[1].badge.text = "2"
+        for (other, field) in zip(others, ["text", "badge"]) {
+            let error = #expect(throws: CloudKitGraphError.self) {
+                try encoder.encode(Choir(singers: [singer, other]))
+            }
+            #expect(error?.code == .identityClash)
+            #expect(error?.message.contains("in the field \(field);") == true)
+        }
+    }
+
+    @Test("A child that differs in the second of two lists under one owner is told apart")
+    func childOfSecond() throws {
+        let things = ["1", "2"].map { [Mark(name: "one", text: $0), Mark(name: "two", text: "")] }
+        let boxes = things.map { Box(name: "box", things: $0) }
+        let error = #expect(throws: CloudKitGraphError.self) {
+            try encoder.encode(Room(boxes: boxes))
+        }
+        #expect(error?.code == .identityClash)
+        #expect(error?.recordID?.recordName == "one")
+        let path = ["boxes", "Index 1", "things", "Index 0"]
+        #expect(error?.codingPath.map(\.stringValue) == path)
+        // Copies that are kept elsewhere are compared too, and are the same.
+        var copy = boxes[0]
+        copy.things = copy.things.map { Mark(name: $0.name, text: $0.text) }
+        #expect(try encoder.encode(Room(boxes: [boxes[0], copy])).records.count == 4)
     }
 }

@@ -57,6 +57,55 @@ struct UntouchedTests {
         #expect(changes(of: saved).sorted() == ["number", "numbers", "text", "texts"])
     }
 
+    /// A structure within a record, equal to whatever has its number.
+    private struct Badge: Codable, Equatable {
+        var id: Int
+        var text: String
+        var tags: Set<String>
+        static func == (one: Badge, other: Badge) -> Bool { one.id == other.id }
+    }
+
+    private struct Guest: CloudKitModel {
+        var badge: Badge
+        var badges: [Badge]
+        var recordName: String { "guest" }
+    }
+
+    @Test("A change within JSON is sent, also where the values call themselves equal")
+    func withinJSON() async throws {
+        let database = try await database()
+        let encoder = CloudKitRecordEncoder()
+        let badge = Badge(id: 1, text: "caf\u{e9} [\"{,", tags: ["a", "b", "\\\"]", "c"])
+        let guest = Guest(badge: badge, badges: [badge, Badge(id: 2, text: "", tags: [])])
+        let saved = try await database.save(encoder.encode(guest))
+        func touched(_ edit: (inout Guest) -> Void) throws -> [String] {
+            var other = guest
+            edit(&other)
+            let record = try #require(saved.copy() as? CKRecord)
+            try encoder.encode(other, onto: record)
+            return changes(of: record).sorted()
+        }
+        #expect(try touched { $0.badge.text = "cafe\u{301} [\"{," } == ["badge"])
+        #expect(try touched { $0.badge.tags = ["a", "b", "\\\"]"] } == ["badge"])
+        #expect(try touched { $0.badges[1].text = "x" } == ["badges"])
+        #expect(try touched { $0.badges.swapAt(0, 1) } == ["badges"])
+        // The same elements in a table of another size have another order.
+        for capacity in stride(from: 1, to: 600, by: 60) {
+            let touched = try touched { guest in
+                var tags = Set<String>(minimumCapacity: capacity)
+                tags.formUnion(guest.badge.tags)
+                guest.badge.tags = tags
+            }
+            #expect(touched == [])
+        }
+        // What a newer version of the app added stays where nothing was edited.
+        saved["badge"] = Data(#"{"id":1,"new":true,"tags":[],"text":""}"#.utf8)
+        let newer = try await database.save(saved)
+        let unedited = Badge(id: 1, text: "", tags: [])
+        try encoder.encode(Guest(badge: unedited, badges: guest.badges), onto: newer)
+        #expect(changes(of: newer) == [])
+    }
+
     private func changes(of record: CKRecord) -> [String] {
         record.changedKeys() + record.encryptedValues.changedKeys()
     }
