@@ -78,6 +78,27 @@ struct ServeTests {
         server.end(SIGTERM)
     }
 
+    @Test("With --rotate-tokens a token is good once, and its replay ends the session")
+    func rotation() async throws {
+        defer { try? FileManager.default.removeItem(at: data) }
+        let server = try await CommandProcess.start([
+            "serve", "--data", data.path, "--port", "0", "--user", "Ada L", "--rotate-tokens",
+        ])
+        defer { server.end(SIGTERM) }
+        let first = try settings("ada-l")
+        var kept = first
+        kept["CLOUDKIT_WEB_AUTH_TOKEN_FILE"] = data.path + "/token"
+        // Who keeps the newest token goes on, and on.
+        for _ in 0..<4 {
+            let outcome = try await CommandProcess.run(["zones", "list"], settings: kept)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+        for settings in [first, kept] {
+            let outcome = try await CommandProcess.run(["zones", "list"], settings: settings)
+            #expect(outcome.status != 0)
+        }
+    }
+
     @Test("A port that is none is refused before anything is made")
     func badPort() async throws {
         let outcome = try await CommandProcess.run([

@@ -210,6 +210,107 @@ struct BudgetTests {
         #expect(kept.records.allSatisfy { $0.deleted == false })
     }
 
+    @Test("An acceptance that is more than a request may do changes nothing")
+    func acceptance() async throws {
+        let (cloud, ada) = try await Self.world(RequestBudget(rows: 400))
+        let bob = try await cloud.addUser("Bob")
+        try await cloud.addZone("Notes", as: ada)
+        // What is shared with who takes part already is listed for them, record by record.
+        var links: [JSON] = []
+        for root in ["small", "large"] {
+            let participant: JSON = [
+                "type": "USER", "permission": "READ_ONLY",
+                "userIdentity": ["lookupInfo": ["userRecordName": .string(bob.name)]],
+            ]
+            let share: JSON = [
+                "recordType": "cloudkit.share", "forRecord": ["recordName": .string(root)],
+                "participants": [participant],
+            ]
+            let operations: [JSON] = [
+                TestCloud.note("create", root), ["operationType": "create", "record": share],
+            ]
+            links.append(try await cloud.modify(as: ada, operations).records[1].shortGUID)
+        }
+        for start in stride(from: 0, to: 300, by: 20) {
+            let notes = (start..<start + 20).map { number -> JSON in
+                let record: JSON = [
+                    "recordName": .string("n\(number)"), "recordType": "Note",
+                    "parent": ["recordName": "large"],
+                ]
+                return ["operationType": "create", "record": record]
+            }
+            let made = try await cloud.modify(as: ada, notes)
+            try #require(made.records.allSatisfy { $0.serverErrorCode == nil }, "\(made)")
+        }
+        func accept(_ links: [JSON]) async throws -> TestCloud.Answer {
+            let body: JSON = ["shortGUIDs": .array(links.map { ["value": $0] })]
+            return try await cloud.call("records/accept", .public, as: bob, body)
+        }
+        func names() async throws -> Set<String> {
+            let zone: JSON = ["zoneName": "Notes", "ownerRecordName": .string(ada.name)]
+            let asked: [JSON] = ["small", "large", "n0"].map { ["recordName": .string($0)] }
+            let body: JSON = ["zoneID": zone, "records": .array(asked)]
+            let answer = try await cloud.call("records/lookup", .shared, as: bob, body)
+            let shown = answer.records.filter { $0.serverErrorCode == nil }
+            return Set(shown.compactMap(\.recordName.text))
+        }
+        #expect(try await accept([links[0]]).status == 200)
+        #expect(try await names() == ["small"])
+        let refused = try await accept([links[1]])
+        #expect(refused.status == 400)
+        #expect(refused.body.nativeErrorCode == 27)
+        #expect(try await names() == ["small"])
+        let resolved = try await cloud.call(
+            "records/resolve",
+            .public,
+            as: bob,
+            ["shortGUIDs": [["value": links[1]]]]
+        )
+        #expect(resolved.body.results[0].participantStatus == "INVITED")
+    }
+
+    @Test("A zone's changes that cost more than a request may are an error, not half an answer")
+    func changes() async throws {
+        let (cloud, ada) = try await Self.world(RequestBudget(rows: 400))
+        let bob = try await cloud.addUser("Bob")
+        try await cloud.addZone("Notes", as: ada)
+        let participant: JSON = [
+            "type": "USER", "permission": "READ_ONLY",
+            "userIdentity": ["lookupInfo": ["userRecordName": .string(bob.name)]],
+        ]
+        let share: JSON = [
+            "recordType": "cloudkit.share", "forRecord": ["recordName": "root"],
+            "participants": [participant],
+        ]
+        let operations: [JSON] = [
+            TestCloud.note("create", "root"), ["operationType": "create", "record": share],
+        ]
+        let link = try await cloud.modify(as: ada, operations).records[1].shortGUID
+        let accepted = try await cloud.call(
+            "records/accept",
+            .public,
+            as: bob,
+            ["shortGUIDs": [["value": link]]]
+        )
+        #expect(accepted.status == 200)
+        for start in stride(from: 0, to: 300, by: 20) {
+            let notes = (start..<start + 20).map { number -> JSON in
+                let record: JSON = [
+                    "recordName": .string("n\(number)"), "recordType": "Note",
+                    "parent": ["recordName": "root"],
+                ]
+                return ["operationType": "create", "record": record]
+            }
+            let made = try await cloud.modify(as: ada, notes)
+            try #require(made.records.allSatisfy { $0.serverErrorCode == nil }, "\(made)")
+        }
+        let zone: JSON = ["zoneName": "Notes", "ownerRecordName": .string(ada.name)]
+        let asked: JSON = ["zones": [["zoneID": zone]], "resultsLimit": 200]
+        let answer = try await cloud.call("changes/zone", .shared, as: bob, asked)
+        #expect(answer.status == 400)
+        #expect(answer.body.nativeErrorCode == 27)
+    }
+
     @Test("A list has as many index entries as elements, and each counts")
     func entries() async throws {
         let (cloud, ada) = try await Self.world(RequestBudget(rows: 2000))

@@ -196,7 +196,7 @@ struct ChangesTests {
         let bob = try await cloud.addUser("Bob")
         let token = try await databaseChanges().syncToken
         let answer = try await cloud.call("changes/database", as: bob, ["syncToken": token])
-        #expect(answer.code == "BAD_REQUEST")
+        #expect(answer.code == "CHANGE_TOKEN_EXPIRED")
         #expect(try await cloud.lookUp(["a"], as: bob).code == "ZONE_NOT_FOUND")
         let foreign = try await cloud.call(
             "records/lookup",

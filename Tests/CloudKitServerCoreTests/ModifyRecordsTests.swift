@@ -317,12 +317,30 @@ struct ModifyRecordsTests {
         #expect(try await cloud.lookUp(["n9"], as: ada).records[0].serverErrorCode == "NOT_FOUND")
     }
 
+    @Test("An error does not repeat all that came")
+    func longError() async throws {
+        let kind = String(repeating: "x", count: 100_000)
+        let body: JSON = ["operations": [["operationType": .string(kind), "record": [:]]]]
+        let answer = try await cloud.call("records/modify", as: ada, body)
+        #expect(answer.status == 400)
+        #expect(answer.reason.contains("operations[0].operationType"))
+        #expect(answer.reason.count < 2000)
+    }
+
     @Test("Nesting beyond the limit is refused before anything is read")
     func depth() async throws {
         let body = String(repeating: "[", count: 100_000)
         let answer = try await cloud.send("records/modify", as: ada, Data(body.utf8))
         #expect(answer.status == 400)
         #expect(answer.reason.contains("deeper"))
+        // The second half of a character looks like a quote, and hides what follows.
+        let hidden = #"{"\#u{2200}\#u{0122}": 1, "operations": "# + body + "}"
+        for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf32BigEndian] {
+            let bytes = try #require(hidden.data(using: encoding))
+            let answer = try await cloud.send("records/modify", as: ada, bytes)
+            #expect(answer.status == 400)
+            #expect(answer.reason.contains("UTF-8"))
+        }
     }
 
     @Test("An unknown zone fails the request; a record's own unknown zone fails the record")

@@ -233,6 +233,34 @@ struct PushTests {
         #expect(read(try await listener.waiting()) == ["s a 3", "s b 3"])
     }
 
+    @Test("Large records that go with another are told by what their fields were")
+    func largeCascade() async throws {
+        let listener = try await cloud.listen(as: ada)
+        let text: JSON = ["value": .string(String(repeating: "long ", count: 1000))]
+        func note(_ name: String, _ title: JSON, type: JSON = "Note") -> JSON {
+            let owner: JSON = ["value": ["recordName": "a", "action": "DELETE_SELF"]]
+            return TestCloud.note(
+                "create",
+                name,
+                ["title": ["value": title], "text": text, "of": owner],
+                type: type
+            )
+        }
+        try await save(TestCloud.note("create", "a"))
+        try await save(
+            note("b", "x"),
+            note("c", "y"),
+            note("d", "x", type: "Letter"),
+            note("e", "x")
+        )
+        let filter: JSON = [
+            "fieldName": "title", "comparator": "EQUALS", "fieldValue": ["value": "x"],
+        ]
+        try await cloud.subscribe("s", "query", as: ada, notes(["delete"], filter: [filter]))
+        try await save(TestCloud.note("forceDelete", "a"))
+        #expect(read(try await listener.waiting()) == ["s b 3", "s e 3"])
+    }
+
     @Test("A token keeps the newest hundred notifications")
     func bound() async throws {
         let listener = try await cloud.listen(as: ada)

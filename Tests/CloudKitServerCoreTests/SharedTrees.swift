@@ -15,8 +15,11 @@ struct SharedTrees: Sendable {
 
     var zoneID: JSON { ["zoneName": "Notes", "ownerRecordName": .string(ada.name)] }
 
-    init(configuration: ServiceConfiguration = ServiceConfiguration()) async throws {
-        cloud = try await TestCloud(configuration: configuration)
+    init(
+        configuration: ServiceConfiguration = ServiceConfiguration(),
+        storage: (any Storage)? = nil
+    ) async throws {
+        cloud = try await TestCloud(configuration: configuration, storage: storage)
         ada = try await cloud.addUser()
         bob = try await cloud.addUser("Bob")
         eve = try await cloud.addUser("Eve")

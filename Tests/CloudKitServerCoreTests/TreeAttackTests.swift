@@ -131,6 +131,34 @@ struct TreeAttackTests {
         #expect(deleted.records[0].deleted == true)
     }
 
+    @Test("A participant's reference leads to the shared zone, or names a zone with its owner")
+    func homes() async throws {
+        func save(_ kind: String, _ zone: JSON, _ action: String = "NONE") -> JSON {
+            let value: JSON = ["recordName": "b1", "action": .string(action), "zoneID": zone]
+            return SharedTrees.save(kind, "x", below: "a", ["to": ["value": value]])
+        }
+        let bob: JSON = .string(world.bob.name)
+        for zone: JSON in [
+            ["zoneName": "_defaultZone"], ["zoneName": "_defaultZone", "ownerRecordName": bob],
+            ["zoneName": "Other"], ["zoneName": "Other", "ownerRecordName": "_defaultOwner"],
+        ] {
+            try await refuse([save("create", zone)], ["BAD_REQUEST"])
+        }
+        // The zone has the shared one's name, and is another.
+        let own: JSON = ["zoneName": "Notes", "ownerRecordName": bob]
+        try await refuse([save("create", own, "DELETE_SELF")], ["BAD_REQUEST"])
+        let named: JSON = ["zoneName": "Other", "ownerRecordName": bob]
+        for zone in [world.zoneID, ["zoneName": "Notes"], named] {
+            let made = try await world.modify(as: world.bob, [save("forceReplace", zone)])
+            #expect(made[0].serverErrorCode == nil, "\(made)")
+        }
+        // What the owner put there goes back as it came.
+        let hers: JSON = ["zoneName": "_defaultZone"]
+        _ = try await world.cloud.modify(as: world.ada, [save("forceReplace", hers)])
+        let kept = try await world.modify(as: world.bob, [save("forceReplace", hers)])
+        #expect(kept[0].serverErrorCode == nil, "\(kept)")
+    }
+
     @Test("A deletion takes nothing along that lies out of reach")
     func cascades() async throws {
         let fields = SharedTrees.reference(to: "a2", "DELETE_SELF")

@@ -89,6 +89,25 @@ struct DefenceTests {
         }
     }
 
+    @Test("An answer to HEAD is a head alone, so that no body is taken for the next answer")
+    func heads() async throws {
+        try await TestServer.run { server in
+            try await RawConnection.run(server) { connection in
+                let page = "/sign-in?ckAPIToken=\(server.apiToken)"
+                for target in [page, "/sign-in", "/", "/metrics", server.target("users/caller")] {
+                    try await connection.send("HEAD", target)
+                    let head = try #require(try await connection.answer(hasBody: false))
+                    #expect(!head.head.contains("Content-Length: 0"), "\(target)")
+                }
+                try await connection.send("GET", server.target("users/caller"))
+                let next = try #require(try await connection.answer())
+                #expect(next.status == 200)
+                #expect(next.head.hasPrefix("HTTP/1.1 200"))
+                #expect(next.body.contains("userRecordName"))
+            }
+        }
+    }
+
     @Test("A connection that stays silent is closed", .timeLimit(.minutes(10)))
     func silence() async throws {
         try await TestServer.run(.init(idleSeconds: 1)) { server in

@@ -83,22 +83,23 @@ struct RawConnection: ~Copyable {
     /// Says that nothing more will be sent.
     func finish() { outbound.finish() }
 
-    /// The next answer; nil when the connection ends without one.
-    mutating func answer() async throws -> Answer? {
+    /// The next answer, or its head where it is one to HEAD; nil when the connection ends without one.
+    mutating func answer(hasBody: Bool = true) async throws -> Answer? {
         while true {
-            if let answer = takeAnswer() { return answer }
+            if let answer = takeAnswer(hasBody) { return answer }
             guard let part = try await inbound.next(isolation: #isolation) else { return nil }
             rest += String(buffer: part)
         }
     }
 
-    private mutating func takeAnswer() -> Answer? {
+    private mutating func takeAnswer(_ hasBody: Bool) -> Answer? {
         guard let end = rest.firstRange(of: "\r\n\r\n") else { return nil }
         let head = String(rest[..<end.lowerBound])
         let lines = head.split(separator: "\r\n")
-        let length =
+        let said =
             lines.first { $0.lowercased().hasPrefix("content-length:") }
-            .flatMap { Int($0.split(separator: ":")[1].filter { !$0.isWhitespace }) } ?? 0
+            .flatMap { Int($0.split(separator: ":")[1].filter { !$0.isWhitespace }) }
+        let length = hasBody ? said ?? 0 : 0
         let body = rest[end.upperBound...]
         guard body.utf8.count >= length else { return nil }
         let text = String(decoding: body.utf8.prefix(length), as: UTF8.self)

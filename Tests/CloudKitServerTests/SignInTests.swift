@@ -203,6 +203,18 @@ struct SignInTests {
             }
             let account = try await Self.signIn(server, from: "192.0.2.77")
             #expect(account.status == 429)
+            // Whether there is a user of a name or not, its tries count alike.
+            for (name, other) in [("aDA", " Ada "), ("nobody  at all", "Nobody at\tall")] {
+                for number in 0..<(name == "aDA" ? 0 : 10) {
+                    let address = "203.0.113.\(number)"
+                    let answer = try await Self.signIn(server, name: name, from: address)
+                    #expect(answer.status == 403)
+                }
+                for name in [name, other] {
+                    let answer = try await Self.signIn(server, name: name, from: "192.0.2.78")
+                    #expect(answer.status == 429, "\(name)")
+                }
+            }
             #expect(account.headers["retry-after"].flatMap { Int($0) }.map { $0 > 0 } == true)
             #expect(Self.token(account) == nil)
             // What a client says of where it comes from counts for nothing: the last word is the proxy's.

@@ -147,7 +147,7 @@ struct FeedOperationTests: OperationContract {
     // MARK: Changes
 
     @Test(
-        "Zones that changed and zones that went come before the result with its token",
+        "Zones that went come first, then those that changed, then the result with its token",
         arguments: CloudFixture.allCases
     )
     func databaseChanges(fixture: CloudFixture) async throws {
@@ -176,7 +176,7 @@ struct FeedOperationTests: OperationContract {
             await run(operation, on: database, log)
             #expect(
                 log.all == [
-                    "changed Lists", "deleted Other", "ok true", "more false", "completion",
+                    "deleted Other", "changed Lists", "ok true", "more false", "completion",
                 ]
             )
         }

@@ -138,6 +138,13 @@ extension StorageConformance {
                 try writer.updateRecord(record)
                 #expect(try writer.record(record.id) == record)
                 #expect(try writer.record(zone, name: "R") == nil)
+                record.extra = Data([7])
+                try writer.updateRecord(record)
+                let head = try writer.head(of: record.id)
+                record.fields = Data()
+                record.extra = nil
+                #expect(head == StoredRecordHead(record, fieldBytes: 2))
+                #expect(try writer.head(of: RowID(rawValue: -1)) == nil)
             }
         },
         Check(testDescription: "The shares of a zone are found by their roots, each once") {

@@ -74,6 +74,15 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "Days that a user stays signed in without using the token.")
     var sessionDays = 14
 
+    @Flag(
+        help: """
+            Make each web auth token good for one request, whose answer has the next one, and once \
+            more in case that answer got lost; any other use of it ends the session. For clients \
+            that send one request at a time and keep the newest token.
+            """
+    )
+    var rotateTokens = false
+
     @Option(
         name: .customLong("sign-in-callback"),
         help: """
@@ -137,6 +146,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.memoryBytes = memoryBytes
         configuration.signInCallbacks = Set(signInCallbacks)
         configuration.service.webTokenSeconds = Int64(min(sessionDays, 36_500)) * 24 * 60 * 60
+        configuration.service.rotatesWebTokens = rotateTokens
         configuration.service.requestBodyBytes = maxRequestBytes
         configuration.service.assetBytes = maxAssetBytes
         if let adminKeyFile {

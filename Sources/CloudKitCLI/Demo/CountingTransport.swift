@@ -30,6 +30,16 @@ final class CountingTransport: Transport {
         return try await base.upload(file, to: url, progress: progress)
     }
 
+    func upload(
+        _ file: URL,
+        to url: String,
+        timeout: Double,
+        progress: @escaping TransferProgress
+    ) async throws -> TransportResponse {
+        counter.withLock { $0 += 1 }
+        return try await base.upload(file, to: url, timeout: timeout, progress: progress)
+    }
+
     func download(
         _ url: String,
         to file: URL,

@@ -89,7 +89,7 @@ extension HTTPFace {
 
     /// An address as a content security policy names where it leads.
     private static func source(of callback: String) -> String {
-        let scheme = callback.prefix { $0 != ":" }
+        let scheme = callback.prefix { $0 != ":" }.lowercased()
         guard scheme == "http" || scheme == "https" else { return scheme + ":" }
         let host = callback.dropFirst(scheme.count + 3)
             .prefix { $0 != "/" && $0 != "?" && $0 != ";" && $0 != "," }

@@ -26,7 +26,10 @@ struct HTTPFace: HTTPResponder {
         let observation = observer.begin(request)
         var answer = await answer(request, context)
         observation.end(answer)
-        if let bytes = answer.service?.body.count {
+        if request.method == .head {
+            // A body after it would be read as the next answer.
+            answer.response = answer.response.createHeadResponse()
+        } else if let bytes = answer.service?.body.count {
             connections.hold(bytes, for: context.channel)
         }
         if let origin = request.headers[.origin], policy.allows(origin: origin) {

@@ -25,6 +25,8 @@ extension CloudService {
     public static let leastPasswordCharacters = 8
     /// UTF-8 bytes of a password at most; more would only be work.
     private static let mostPasswordBytes = 1024
+    /// UTF-8 bytes of a name that is looked for.
+    private static let mostNameBytes = 1024
 
     /// Gives a user a password, or takes it away; sessions that have begun go on.
     ///
@@ -127,6 +129,7 @@ extension CloudService {
         password: String,
         address: String
     ) async throws -> SignInOutcome {
+        let name = Self.plain(name)
         let found = try await storage.read { reader in
             try Self.environment(of: apiToken, reader).map { environment in
                 try Self.account(name, environment.container, reader)
@@ -164,13 +167,20 @@ extension CloudService {
         )
     }
 
+    /// A name as it is compared and counted, whoever has it: else counts would tell whose is known.
+    ///
+    /// What is too long for a name is cut: it would be compared with every user's, and kept for a while.
+    private static func plain(_ name: String) -> String {
+        String(decoding: name.utf8.prefix(mostNameBytes), as: UTF8.self)
+            .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
     /// The user with a password whom a person means; one of the address counts before one of the name.
     private static func account(
         _ name: String,
         _ container: String,
         _ reader: any StorageReader
     ) throws -> (user: ServiceUser, password: PasswordHash)? {
-        let name = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         let users = try reader.users(container: container)
         let candidates =
             users.filter { $0.recordName == name || $0.emailAddress == name.lowercased() }

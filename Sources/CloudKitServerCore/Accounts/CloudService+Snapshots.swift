@@ -147,7 +147,7 @@ extension CloudService {
     private static func collections(_ environment: StoredEnvironment) -> [String] {
         [
             "subscription", "subscribedType", "shareLink", "shareMembership", "shareMember",
-            "shareExpiry",
+            "shareExpiry", "shareJoining",
         ].map { "\($0)/\(environment.id.rawValue)" } + [
             IndexForm(environment: environment.id).collection
         ]

@@ -109,6 +109,7 @@ struct AssetLinks {
         var writer = TokenWriter()
         writer.append(checksum)
         writer.append(now + downloadSeconds * 1000)
+        if let size = asset.size { writer.append(size) }
         var asset = asset
         let token = seal.sealForURL(writer.bytes, for: .download)
         asset.downloadURL = baseURL + AssetRoute.download(token: token).path
@@ -143,14 +144,15 @@ struct AssetLinks {
         return Archive(environment: environment, user: user, id: id)
     }
 
-    /// The checksum that a download token was made for; nil when it is forged or too old.
-    func checksum(downloadToken: String) -> [UInt8]? {
+    /// The asset that a download token was made for; nil when it is forged or too old.
+    func asset(downloadToken: String) -> (checksum: [UInt8], size: Int64?)? {
         guard let contents = seal.openFromURL(downloadToken, for: .download) else { return nil }
         var reader = TokenReader(contents)
         guard let checksum = reader.data(), let expires = reader.number(), expires > now else {
             return nil
         }
-        return checksum
+        // Tokens of older days have no size.
+        return (checksum, reader.number())
     }
 }
 

@@ -93,8 +93,11 @@ extension CloudService {
         let links = try await links("", now: clock.milliseconds)
         do {
             if let archive = try await archive(token, links) { return archive }
-            if let checksum = links.checksum(downloadToken: token) {
-                if let contents = try await assets.open(checksum) { return contents }
+            if let (checksum, size) = links.asset(downloadToken: token) {
+                if let contents = try await assets.open(checksum) {
+                    try check(contents.size, of: checksum, isThatOf: size)
+                    return contents
+                }
                 let hash = Data(checksum)
                 if try await storage.read({ try $0.holdsAsset(hash) }) {
                     throw MissingAsset(checksum: checksum)
@@ -107,6 +110,16 @@ extension CloudService {
             .notFound,
             reason: "The download URL was not made by this service, is too old, or leads to a file "
                 + "that no record has any more; ask for a new one where it came from"
+        )
+    }
+
+    /// Refuses a file that was cut or grew, before anybody is told of its length.
+    private func check(_ found: Int64, of checksum: [UInt8], isThatOf size: Int64?) throws {
+        guard let size, found != size else { return }
+        throw StorageError(
+            .corrupt,
+            "The file of the asset \(Hexadecimal.encode(checksum)) has \(found) bytes instead of "
+                + "\(size); bring it back from a backup, or upload it again"
         )
     }
 

@@ -78,20 +78,19 @@ extension CloudService {
         _ seal: TokenSeal
     ) throws -> Int64 {
         guard let text else { return 0 }
-        guard let token = SyncToken.open(text, with: seal, for: .databaseChanges),
-            token.feed == database.id.rawValue
-        else {
+        guard let token = SyncToken.open(text, with: seal, for: .databaseChanges) else {
             throw RequestError(
                 .badRequest,
                 reason: "Unknown sync continuation type: the syncToken is not one of this database"
             )
         }
-        guard token.incarnation == database.incarnation, token.sequence <= database.headSequence
+        guard token.feed == database.id.rawValue, token.incarnation == database.incarnation,
+            token.sequence <= database.headSequence
         else {
             throw RequestError(
                 .changeTokenExpired,
-                reason: "The syncToken belongs to an earlier life of the database; start without "
-                    + "one"
+                reason: "The syncToken belongs to another user, or to an earlier life of the "
+                    + "database; start without one"
             )
         }
         return token.sequence

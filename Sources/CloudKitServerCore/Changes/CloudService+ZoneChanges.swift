@@ -19,12 +19,15 @@ extension CloudService {
             writer.key("zones")
             writer.openArray()
             for zone in request.zones {
+                let page: ZoneChangesPage
                 do {
-                    let page = try Self.page(zone, of: request, call, reader, links.seal)
-                    try Self.write(page, zone, of: request, call, reader, links, to: &writer)
-                } catch let error as RequestError {
+                    page = try Self.page(zone, of: request, call, reader, links.seal)
+                } catch let error as RequestError where !error.endsRequest {
                     writer.itemError(ItemError(error, zoneID: zone.zoneID))
+                    continue
                 }
+                // An error from here on ends the request: the zone's object is half written.
+                try Self.write(page, zone, of: request, call, reader, links, to: &writer)
             }
             writer.closeArray()
             writer.closeObject()

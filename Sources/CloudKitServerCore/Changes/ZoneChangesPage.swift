@@ -102,8 +102,11 @@ struct ZoneChangesPage {
         guard let text else { return fresh }
         let open = SyncToken.open(text, with: seal, for: .zoneChanges)
         // A zone whose row is gone was removed by a reset: this one has its name since.
-        let isGone = try open.map { try reader.zone(RowID(rawValue: $0.feed)) == nil } ?? false
-        guard var token = open, isGone || token.feed == fresh.feed else {
+        let home = try open.flatMap { try reader.zone(RowID(rawValue: $0.feed)) }
+        let isGone = open != nil && home == nil
+        // One of another database was given to another user, or to this one elsewhere.
+        let isForeign = home.map { $0.database != zone.database.id } ?? false
+        guard var token = open, isGone || isForeign || token.feed == fresh.feed else {
             throw RequestError(
                 .badRequest,
                 reason: "Unknown sync continuation type: the syncToken is not one of zone "
@@ -115,7 +118,7 @@ struct ZoneChangesPage {
             try ShareDirectory(environment: zone.database.environment)
                 .expiry(of: viewer, in: zone.zone.id, reader)
         }
-        guard token.viewer == fresh.viewer,
+        guard !isForeign, token.viewer == fresh.viewer,
             token.knownDeletions >= expiry ?? 0 || token.sequence == 0
         else {
             throw RequestError(

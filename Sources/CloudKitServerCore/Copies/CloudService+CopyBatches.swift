@@ -52,6 +52,7 @@ extension CloudService {
                     randomness: randomness
                 )
                 try push.tell(of: commit.changes)
+                try commit.forgetGone()
                 job.done = batch.items.last.map { $0.position + 1 } ?? job.total
                 job.changed = call.now
                 if job.done >= job.total { job.status = .completed }

@@ -96,12 +96,14 @@ struct PushCommit {
         let shares = ShareDirectory(environment: call.environment.id)
         for id in try shares.members(of: zone.zone.id, writer) {
             guard let user = try writer.user(id) else { continue }
-            var watcher = try watcher(user, .shared, .shares([]))
-            guard watcher.hasSubscriptions else { continue }
-            let openings = try shares.memberships(of: user, writer)
-                .filter { $0.zone == zone.zone.id }
-            watcher.sight = sight(of: user, .shared, .shares(openings.map(\.opening)))
-            watchers.append(watcher)
+            let watcher = try watcher(user, .shared, .shares([]))
+            if watcher.hasSubscriptions { watchers.append(watcher) }
+        }
+        guard watchers.count > 1 else { return watchers }
+        let openings = try shares.openings(of: zone.zone.id, writer)
+        for index in watchers.indices.dropFirst() {
+            let user = watchers[index].user
+            watchers[index].sight = sight(of: user, .shared, .shares(openings[user.id] ?? []))
         }
         return watchers
     }

@@ -16,6 +16,22 @@ struct IndexKeys {
         indexed = type.indexedFields
     }
 
+    /// The number of entries of every record, where no field has more or fewer by its value.
+    var fixedCount: Int? {
+        guard type.number != 0 else { return 0 }
+        for (_, field) in indexed where field.type.isList || field.indexes.contains(.searchable) {
+            return nil
+        }
+        return 1 + indexed.count
+    }
+
+    /// As many entries as a record can have.
+    func mostEntries(of head: StoredRecordHead) -> Int {
+        if let fixedCount { return fixedCount }
+        // An element and a word take a byte or more each.
+        return 1 + 2 * (indexed.count + head.fieldBytes)
+    }
+
     /// All entries of a record, each once.
     func entries(
         of record: StoredRecord,

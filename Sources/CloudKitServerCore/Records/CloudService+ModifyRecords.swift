@@ -122,6 +122,7 @@ extension CloudService {
                     randomness: randomness
                 )
                 try push.tell(of: commit.changes)
+                try commit.forgetGone()
                 zone.zone.headSequence = commit.sequence
                 return (outcomes, zone, push.queues)
             }

@@ -18,14 +18,20 @@ extension RecordCommit {
     ///   - others: The records of the batch that are known to go too; nil as long as none is.
     /// - Throws: `RecordFailure`, `DeletionWaits`, or what the storage throws.
     mutating func delete(_ record: StoredRecord, with others: Set<String>? = nil) throws {
-        let doomed = try doomed(with: record, others)
-        try checkCost(of: doomed)
+        let heads = try doomed(with: record, others)
+        try checkCost(of: heads)
+        let doomed = heads.map(\.record)
         let viewers = try isShareable ? sightChanges.viewers(of: doomed, writer) : nil
-        if doomed.contains(where: { $0.type == WireRecord.shareType }) {
-            try sightChanges.shareWillChange(writer)
+        let shares = try doomed.filter { $0.type == WireRecord.shareType }
+            .compactMap { try writer.record($0.id) }
+        if !shares.isEmpty { try sightChanges.shareWillChange(writer) }
+        // One after the other is read: all together may be larger than the memory.
+        for head in doomed {
+            guard let record = try writer.record(head.id) else { continue }
+            try bury(record, seenBy: viewers.map { $0[record.name] ?? [] })
         }
-        for record in doomed { try bury(record, seenBy: viewers.map { $0[record.name] ?? [] }) }
-        for record in doomed { try forgetShare(record, besides: Set(doomed.map(\.name))) }
+        let names = Set(doomed.map(\.name))
+        for share in shares { try forgetShare(share, besides: names) }
     }
 
     /// Carries out the deletions that waited for each other, but for those of records that one
@@ -69,35 +75,35 @@ extension RecordCommit {
     private mutating func doomed(
         with record: StoredRecord,
         _ others: Set<String>?
-    ) throws -> [StoredRecord] {
+    ) throws -> [StoredRecordHead] {
         try checkMayWrite(record)
-        let doomed = try cascade(from: record)
-        for record in doomed where try placement.refusal(ofDeleting: record) != nil {
-            throw writeRefusal(doomed[0].name)
+        let heads = try cascade(from: record)
+        for head in heads where try placement.refusal(ofDeleting: head.record) != nil {
+            throw writeRefusal(record.name)
         }
-        try checkNotNeeded(doomed, others)
-        return doomed
+        try checkNotNeeded(heads.map(\.record), others)
+        return heads
     }
 
     /// The record and those that go with it, nearest first.
-    private func cascade(from record: StoredRecord) throws -> [StoredRecord] {
-        var found = [record]
+    private func cascade(from record: StoredRecord) throws -> [StoredRecordHead] {
+        var found = [StoredRecordHead(of: record)]
         var seen: Set = [record.id]
         var next = 0
         while next < found.count {
-            let target = found[next]
+            let target = found[next].record
             next += 1
             // A share goes with its root.
             if let name = target.share, let share = try writer.record(target.zone, name: name),
                 !share.isDeleted, seen.insert(share.id).inserted
             {
-                found.append(share)
+                found.append(StoredRecordHead(of: share))
             }
             for reference in try references(to: target)
             where reference.kind == .deleteSelf && seen.insert(reference.source).inserted {
-                guard let source = try writer.record(reference.source), !source.isDeleted else {
-                    continue
-                }
+                guard let source = try writer.head(of: reference.source),
+                    !source.record.isDeleted
+                else { continue }
                 found.append(source)
             }
         }
@@ -105,17 +111,28 @@ extension RecordCommit {
     }
 
     /// Refuses a deletion that takes too much along, before anything is written.
-    private mutating func checkCost(of doomed: [StoredRecord]) throws {
+    private mutating func checkCost(of doomed: [StoredRecordHead]) throws {
         // A record that goes alone costs what saving it did.
         guard doomed.count > 1 else { return }
+        let most = doomed.reduce(0) {
+            $0 + 4 + indexKeys(of: $1.record.type).mostEntries(of: $1)
+        }
+        if call.work.hasRoom(deleting: most) { return }
         var rows = 0
-        for record in doomed {
-            let entries = indexKeys(of: record.type)
-                .entries(of: record, try RecordFields(of: record), zone.home())
-            try call.work.spend(1 + entries.count / 64)
-            rows += 4 + entries.count
+        for head in doomed {
+            let count = try entryCount(of: head)
+            try call.work.spend(1 + count / 64)
+            rows += 4 + count
             try call.work.foresee(deleting: rows)
         }
+    }
+
+    /// The index entries of a record, which is read only where its type does not say how many there are.
+    private mutating func entryCount(of head: StoredRecordHead) throws -> Int {
+        let keys = indexKeys(of: head.record.type)
+        if let count = keys.fixedCount { return count }
+        guard let record = try writer.record(head.record.id) else { return 0 }
+        return keys.entries(of: record, try RecordFields(of: record), zone.home()).count
     }
 
     /// Refuses the deletion while a record that stays needs one that goes.
@@ -175,6 +192,7 @@ extension RecordCommit {
         }
         try writer.removeReferences(from: record.id)
         if record.hasAssets { try writer.setAssets([], of: record.id) }
+        if record.type == WireRecord.shareType { sharedTops = nil }
         var tombstone = record
         tombstone.sequence = takeSequence()
         tombstone.modified = stamp
@@ -186,6 +204,22 @@ extension RecordCommit {
         if let viewers { try tombstone.setLastViewers(viewers) }
         try writer.updateRecord(tombstone)
         bytes -= fields.storedBytes
-        note(.deleted, record)
+        var last = record
+        if try !isLookedAt(record) { last.fields = Data() }
+        note(.deleted, last)
+    }
+
+    /// Whether a notification may need the fields of a record that goes; small ones are kept unasked.
+    private mutating func isLookedAt(_ record: StoredRecord) throws -> Bool {
+        if record.fields.count <= 1024 { return true }
+        if let known = lookedAtTypes[record.type] { return known }
+        let isLookedAt = try SubscriptionCollection.lookAtFields(
+            ofType: record.type,
+            in: zone,
+            call.environment.id,
+            writer
+        )
+        lookedAtTypes[record.type] = isLookedAt
+        return isLookedAt
     }
 }

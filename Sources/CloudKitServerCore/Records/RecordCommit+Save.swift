@@ -35,10 +35,14 @@ extension RecordCommit {
         try checkSize(fields, item.name)
         let parent = item.parent(over: existing)
         let links = References(fields: fields, parent: parent)
+        try checkHomes(of: fields, before: before, item.name)
         try check(links, of: item.name, before: before, existing)
         let growth = fields.storedBytes - (before?.storedBytes ?? 0)
         try checkQuota(growth, item.name)
         let part = try sharePart(of: wire, item.name, over: existing)
+        if isShareable, let existing, let parent, existing.parent != parent {
+            try checkOverlap(of: item.name, from: existing.parent, to: parent)
+        }
         try noteSightChange(from: existing ?? tombstone, to: parent, isShare: part != nil)
         let row = StoredRecord(
             id: (existing ?? tombstone)?.id ?? RowID(rawValue: 0),

@@ -28,12 +28,18 @@ struct RecordCommit {
     var steadyKeys: [String: IndexKeys] = [:]
     /// The shares saved so far, by the names of their roots.
     var newShares: [String: String] = [:]
+    /// The tops of the shared hierarchies, as they were when they were asked for; nil once a share
+    /// goes.
+    var sharedTops: Set<String>?
     /// What the batch changes for those with whom parts of the zone are shared.
     var sightChanges: SightChanges
+    private var gone: [RowID<StoredUser>] = []
     /// Why operations failed so far, by the names of their records.
     private(set) var failures: [String: RecordFailure] = [:]
     /// What was done so far, in order.
     private(set) var changes: [RecordChange] = []
+    /// Whether subscriptions look at the fields of deleted records, by type, as far as it is known.
+    var lookedAtTypes: [String: Bool] = [:]
     /// Bytes of the zone's records so far.
     var bytes: Int64
     /// Bytes that the zone may grow to; nil for any number.
@@ -59,7 +65,8 @@ struct RecordCommit {
         self.links = links
         sightChanges = SightChanges(
             zone: zone.zone.id,
-            directory: ShareDirectory(environment: call.environment.id)
+            directory: ShareDirectory(environment: call.environment.id),
+            largestTree: rules.configuration.listedRecords
         )
         sequence = zone.zone.headSequence
         bytes = zone.zone.bytes
@@ -96,8 +103,16 @@ struct RecordCommit {
         if batch.isAtomic, outcomes.contains(where: \.isFailure) {
             throw AtomicBatchFailed(outcomes, names: batch.items.map(\.name))
         }
-        try sightChanges.write(try sightChanges.result(writer), &sequence, writer)
+        let news = try sightChanges.result(writer)
+        try sightChanges.write(news, at: zone.database.headSequence + 1, &sequence, writer)
+        gone = news.gone
         return outcomes
+    }
+
+    /// Forgets those who take part in nothing of the zone any more, once they were told.
+    func forgetGone() throws {
+        let shares = ShareDirectory(environment: call.environment.id)
+        try shares.removeMembers(gone, of: zone.zone.id, writer)
     }
 
     /// What becomes of an operation; one that fails leaves the schema as it was.

@@ -73,6 +73,30 @@ extension RecordCommit {
         }
     }
 
+    /// Refuses a participant's new references to the participant's own zones, which lead every other
+    /// reader to a zone of their own.
+    ///
+    /// A reference without an action may name a zone together with its owner.
+    func checkHomes(of fields: RecordFields, before: RecordFields?, _ name: String) throws {
+        guard zone.access != .everything else { return }
+        let known = Set(before?.references ?? [])
+        for reference in fields.references where !known.contains(reference) {
+            guard let home = reference.zoneID else { continue }
+            let owner = home.explicitOwner
+            let isNamed = owner != nil && !home.isDefault
+            let isHere = home.zoneName == zone.id.zoneName && owner ?? ownerName == ownerName
+            guard !isHere, !isNamed || reference.action ?? .none != .none else { continue }
+            throw RecordFailure(
+                .badRequest,
+                "Record '\(name)' refers to '\(reference.recordName)' in zone '\(home.zoneName)' of "
+                    + "'\(owner ?? "the caller")'; in a shared zone, refer to its own records: give "
+                    + "the reference the zone '\(zone.id.zoneName)' of '\(ownerName ?? "")'"
+            )
+        }
+    }
+
+    private var ownerName: String? { zone.id.ownerRecordName }
+
     private func checkZone(_ item: References.Item, _ name: String) throws {
         guard let zone = item.zone, zone.zoneName != self.zone.id.zoneName else { return }
         throw RecordFailure(

@@ -36,7 +36,13 @@ struct Call: Sendable {
         _ type: Message.Type,
         common: (Data) -> Message? = { _ in nil }
     ) throws(RequestError) -> Message {
-        guard JSONBounds.depth(of: request.body) <= Limits.requestDepth else {
+        guard let depth = JSONBounds.depth(of: request.body) else {
+            throw RequestError(
+                .badRequest,
+                reason: "The body has a zero byte; JSON comes in UTF-8, where \\u0000 stands for it"
+            )
+        }
+        guard depth <= Limits.requestDepth else {
             throw RequestError(
                 .badRequest,
                 reason: "The body nests deeper than \(Limits.requestDepth) arrays and objects"
@@ -46,9 +52,11 @@ struct Call: Sendable {
         do {
             return try WireJSON.decode(type, from: request.body)
         } catch let error as DecodingError {
+            // It may name what came, which may be all of the body.
+            let place = WireJSON.place(of: error).prefix(1000)
             throw RequestError(
                 .badRequest,
-                reason: "BadRequestException: unexpected input at \(WireJSON.place(of: error))"
+                reason: "BadRequestException: unexpected input at \(place)"
             )
         } catch {
             throw RequestError(.badRequest, reason: "BadRequestException: unexpected input")

@@ -58,6 +58,10 @@ public struct ServiceConfiguration: Sendable {
     /// What one request may cost.
     public var budget = RequestBudget()
 
+    /// Records that one commit lists again for all participants of a zone at most; what concerns more
+    /// makes change tokens of the zone expire.
+    package var listedRecords = 10_000
+
     /// What hashing a password costs.
     package var passwordCost = PasswordHash.Cost.recommended
 

@@ -28,11 +28,11 @@ extension CloudService {
         try checkCount(request.shortGUIDs.count, "shortGUIDs")
         let user = try call.user()
         let links = try await links(call.request.baseURL, now: call.now)
-        let (answer, queues) = try await write(call) { [randomness] writer in
+        let (answer, queues) = try await write(call) { [configuration, randomness] writer in
             let answer = ShareAnswer(call: call, user: user, reader: writer, links: links)
             var queues: Set<Data> = []
             let body = try answer.answer(request.shortGUIDs) { guid in
-                let (row, isNew) = try Self.accept(guid.value, call, user, writer)
+                let (row, isNew) = try Self.accept(guid.value, call, user, configuration, writer)
                 if isNew { queues.formUnion(try Self.tell(of: row, call, writer, randomness)) }
                 return row
             }
@@ -77,6 +77,7 @@ extension CloudService {
         _ shortGUID: String,
         _ call: Call,
         _ user: StoredUser,
+        _ configuration: ServiceConfiguration,
         _ writer: any StorageWriter
     ) throws -> (StoredRecord, isNew: Bool) {
         let directory = ShareDirectory(environment: call.environment.id)
@@ -86,13 +87,17 @@ extension CloudService {
         else { throw StorageError(.corrupt, "A share has no zone") }
         // An owner has all of it already; who joined once stays in.
         if database.owner == user.id { return (row, false) }
-        var changes = SightChanges(zone: zone.id, directory: directory)
         if part.participant(user.recordName)?.acceptanceStatus == .accepted {
             // As after a restored snapshot, which may know the share and not who joined it.
             try directory.addMembership(of: user.id, in: row, writer)
             return (row, false)
         }
         try directory.addMember(user.id, of: zone.id, writer)
+        var changes = SightChanges(
+            zone: zone.id,
+            directory: directory,
+            largestTree: configuration.listedRecords
+        )
         try changes.shareWillChange(writer)
         try part.accept(user)
         zone.headSequence += 1
@@ -101,8 +106,9 @@ extension CloudService {
         row.modified = StoredRecord.Stamp(milliseconds: call.now, user: user.recordName)
         try writer.updateRecord(row)
         try directory.addMembership(of: user.id, in: row, writer)
-        try changes.write(try changes.result(writer), &zone.headSequence, writer)
         zone.changeSequence = database.headSequence + 1
+        let news = try changes.result(writer)
+        try changes.write(news, at: zone.changeSequence, &zone.headSequence, writer)
         try writer.setHeadSequence(database.id, zone.changeSequence)
         try writer.updateZone(zone)
         return (row, true)

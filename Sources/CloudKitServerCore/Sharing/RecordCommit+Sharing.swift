@@ -43,9 +43,9 @@ extension RecordCommit {
         return part
     }
 
-    /// Refuses a second share of a record, one of a record in a zone that is shared as a whole, and
-    /// one of a whole zone that holds others.
-    private func checkUnshared(_ root: String?, _ name: String) throws {
+    /// Refuses a second share of a record, one that overlaps another, one of a record in a zone that
+    /// is shared as a whole, and one of a whole zone that holds others.
+    private mutating func checkUnshared(_ root: String?, _ name: String) throws {
         guard let root else { return try checkHoldsNoShares(name) }
         if let other = try newShares[root] ?? writer.record(zone.zone.id, name: root)?.share,
             other != name, try isLive(other)
@@ -55,6 +55,8 @@ extension RecordCommit {
                 "\(ShareRefusal.alreadyShared.rawValue): '\(root)' is in the share '\(other)'"
             )
         }
+        let parent = try writer.record(zone.zone.id, name: root)?.parent
+        try checkOverlap(of: root, isShared: true, from: nil, to: parent)
         if try isLive(SharePart.zoneShareName) {
             throw RecordFailure(
                 .badRequest,

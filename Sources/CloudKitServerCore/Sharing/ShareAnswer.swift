@@ -92,11 +92,3 @@ struct ShareAnswer {
         writer.json(try WireJSON.encode(ParticipantIdentity(owner)))
     }
 }
-
-extension RequestError {
-    /// Whether the request as a whole is over, and undone: its budget or its time is used up.
-    fileprivate var endsRequest: Bool {
-        nativeErrorCode == NativeErrorCode.limitExceeded.rawValue
-            || serverErrorCode == .tryAgainLater
-    }
-}

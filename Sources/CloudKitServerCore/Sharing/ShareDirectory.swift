@@ -63,6 +63,34 @@ struct ShareDirectory {
         return (row, try SharePart(stored: extra))
     }
 
+    /// The shares of a zone.
+    func shares(
+        of zone: RowID<StoredZone>,
+        _ reader: any StorageReader
+    ) throws -> [(name: String, part: SharePart)] {
+        let names = Set(try reader.shares(zone) + [SharePart.zoneShareName]).sorted()
+        return try names.compactMap { name in
+            let place = Place(zone: zone.rawValue, share: name)
+            return try share(at: place, reader).map { (name, $0.part) }
+        }
+    }
+
+    /// What the shares of a zone open to those who take part in it.
+    func openings(
+        of zone: RowID<StoredZone>,
+        _ reader: any StorageReader
+    ) throws -> [RowID<StoredUser>: [ZoneAccess.Opening]] {
+        let members = try members(of: zone, reader)
+        guard !members.isEmpty else { return [:] }
+        let shares = try shares(of: zone, reader)
+        var openings: [RowID<StoredUser>: [ZoneAccess.Opening]] = [:]
+        for id in members {
+            guard let user = try reader.user(id) else { continue }
+            openings[id] = shares.compactMap { $1.opening(for: user.recordName, share: $0) }
+        }
+        return openings
+    }
+
     /// Enters a share's link.
     func addLink(
         _ shortGUID: String,
@@ -104,9 +132,57 @@ struct ShareDirectory {
         )
     }
 
+    /// Removes users from those who take part in a zone, unless a share of it names them still, as one
+    /// that lets them do nothing for now.
+    ///
+    /// While a share is damaged everybody stays: it may be one of theirs.
+    func removeMembers(
+        _ users: [RowID<StoredUser>],
+        of zone: RowID<StoredZone>,
+        _ writer: any StorageWriter
+    ) throws {
+        guard !users.isEmpty, try !hasDamagedShares(zone, writer) else { return }
+        let participants = try shares(of: zone, writer).flatMap(\.part.participants)
+        let accepted = Set(
+            participants.filter { $0.acceptanceStatus == .accepted }
+                .compactMap { $0.userIdentity?.userRecordName }
+        )
+        for user in users {
+            if let name = try writer.user(user)?.recordName, accepted.contains(name) { continue }
+            try writer.removeDocument(members(zone), String(user.rawValue))
+            let memberships = memberships(user)
+            for document in try writer.documents(memberships)
+            where document.name.hasPrefix("\(zone.rawValue)/") {
+                try writer.removeDocument(memberships, document.name)
+            }
+        }
+    }
+
+    private func hasDamagedShares(
+        _ zone: RowID<StoredZone>,
+        _ reader: any StorageReader
+    ) throws -> Bool {
+        try (reader.shares(zone) + [SharePart.zoneShareName]).contains { name in
+            let row = try reader.record(zone, name: name)
+            return row.map { !$0.isDeleted && $0.isDamaged } ?? false
+        }
+    }
+
     private func members(_ zone: RowID<StoredZone>) -> String {
         "shareMember/\(environment.rawValue)/\(zone.rawValue)"
     }
+
+    /// The users who take part in shares of a zone, and may be some who did.
+    func members(
+        of zone: RowID<StoredZone>,
+        _ reader: any StorageReader
+    ) throws -> [RowID<StoredUser>] {
+        try reader.documents(members(zone)).compactMap {
+            Int64($0.name).map(RowID.init(rawValue:))
+        }
+    }
+
+    // MARK: Numbers of participants
 
     private func expiries(_ zone: RowID<StoredZone>) -> String {
         "shareExpiry/\(environment.rawValue)/\(zone.rawValue)"
@@ -119,10 +195,7 @@ struct ShareDirectory {
         in zone: RowID<StoredZone>,
         _ writer: any StorageWriter
     ) throws {
-        try writer.putDocument(
-            expiries(zone),
-            StoredDocument(name: String(viewer.rawValue), body: Data(String(sequence).utf8))
-        )
+        try enter(sequence, of: viewer, in: expiries(zone), writer)
     }
 
     /// The number before which a participant's change tokens of a zone have expired; 0 for none.
@@ -131,17 +204,51 @@ struct ShareDirectory {
         in zone: RowID<StoredZone>,
         _ reader: any StorageReader
     ) throws -> Int64 {
-        let body = try reader.document(expiries(zone), String(viewer.rawValue))
-        return body.flatMap { Int64(String(decoding: $0, as: UTF8.self)) } ?? 0
+        try number(of: viewer, in: expiries(zone), reader)
     }
 
-    /// The users who have ever accepted a share of a zone.
-    func members(
-        of zone: RowID<StoredZone>,
+    private func joinings(_ zone: RowID<StoredZone>) -> String {
+        "shareJoining/\(environment.rawValue)/\(zone.rawValue)"
+    }
+
+    /// Enters since when a user takes part in a zone: what the user had of it before is gone.
+    func addJoining(
+        of viewer: RowID<StoredUser>,
+        at change: Int64,
+        in zone: RowID<StoredZone>,
+        _ writer: any StorageWriter
+    ) throws {
+        try enter(change, of: viewer, in: joinings(zone), writer)
+    }
+
+    /// The change of a zone's database with which a user came to the zone last; 0 where an earlier
+    /// version let the user in, which did not enter it.
+    func joining(
+        of viewer: RowID<StoredUser>,
+        in zone: RowID<StoredZone>,
         _ reader: any StorageReader
-    ) throws -> [RowID<StoredUser>] {
-        try reader.documents(members(zone)).compactMap {
-            Int64($0.name).map(RowID.init(rawValue:))
-        }
+    ) throws -> Int64 {
+        try number(of: viewer, in: joinings(zone), reader)
+    }
+
+    private func enter(
+        _ number: Int64,
+        of viewer: RowID<StoredUser>,
+        in collection: String,
+        _ writer: any StorageWriter
+    ) throws {
+        try writer.putDocument(
+            collection,
+            StoredDocument(name: String(viewer.rawValue), body: Data(String(number).utf8))
+        )
+    }
+
+    private func number(
+        of viewer: RowID<StoredUser>,
+        in collection: String,
+        _ reader: any StorageReader
+    ) throws -> Int64 {
+        let body = try reader.document(collection, String(viewer.rawValue))
+        return body.flatMap { Int64(String(decoding: $0, as: UTF8.self)) } ?? 0
     }
 }

@@ -22,11 +22,11 @@ struct SharedDatabaseToken: Hashable {
         return seal.seal(writer.bytes, for: .sharedChanges)
     }
 
-    /// Opens a token; nil when this service did not make it for this user.
-    static func open(_ text: String, user: Int64, with seal: TokenSeal) -> Self? {
+    /// Opens a token; nil when this service did not make it.
+    static func open(_ text: String, with seal: TokenSeal) -> Self? {
         guard let contents = seal.open(text, for: .sharedChanges) else { return nil }
         var reader = TokenReader(contents)
-        guard reader.number() == user, let incarnation = reader.number(),
+        guard let user = reader.number(), let incarnation = reader.number(),
             let count = reader.number(), count >= 0
         else { return nil }
         var token = Self(user: user, incarnation: incarnation)
@@ -52,29 +52,36 @@ extension CloudService {
             let incarnation = own?.incarnation ?? 0
             var token = SharedDatabaseToken(user: user.id.rawValue, incarnation: incarnation)
             if let text {
-                guard let open = SharedDatabaseToken.open(text, user: token.user, with: seal) else {
+                guard let open = SharedDatabaseToken.open(text, with: seal) else {
                     throw RequestError(
                         .badRequest,
                         reason: "Unknown sync continuation type: the syncToken is not one of this "
                             + "database"
                     )
                 }
-                guard open.incarnation == incarnation else {
+                guard open.user == token.user, open.incarnation == incarnation else {
                     throw RequestError(
                         .changeTokenExpired,
-                        reason: "The syncToken belongs to an earlier life of the database; start "
-                            + "without one"
+                        reason: "The syncToken belongs to another user, or to an earlier life of "
+                            + "the database; start without one"
                     )
                 }
                 token = open
             }
             let views = try ZoneDirectory(call: call, reader: reader).zones()
+            let directory = ShareDirectory(environment: call.environment.id)
             var zones: [WireZone] = []
             var next = SharedDatabaseToken(user: token.user, incarnation: incarnation)
             for view in views {
                 let id = view.zone.id.rawValue
                 next.seen[id] = view.zone.changeSequence
-                if token.seen[id] != view.zone.changeSequence { zones.append(view.changed) }
+                let seen = token.seen[id]
+                guard seen != view.zone.changeSequence else { continue }
+                // What the client has of the zone is of an earlier stay, which ended meanwhile.
+                if let seen, try seen < directory.joining(of: user.id, in: view.zone.id, reader) {
+                    zones.append(WireZone(zoneID: view.id, deleted: true))
+                }
+                zones.append(view.changed)
             }
             for id in token.seen.keys.sorted() where next.seen[id] == nil {
                 guard let zone = try reader.zone(RowID(rawValue: id)),

@@ -13,15 +13,18 @@ struct SightChanges {
         var records: [(viewer: RowID<StoredUser>, records: [RowID<StoredRecord>])] = []
         /// The participants whose change tokens expire, because too many records are concerned.
         var expired: [RowID<StoredUser>] = []
+        /// Those who came to the zone, which starts anew for them.
+        var joined: [RowID<StoredUser>] = []
+        /// Those who took part and do not any more.
+        var gone: [RowID<StoredUser>] = []
     }
-
-    /// The most records that one commit lists again, for all participants.
-    static let largestTree = 10_000
 
     private typealias Openings = [RowID<StoredUser>: [ZoneAccess.Opening]]
 
     let zone: RowID<StoredZone>
     let directory: ShareDirectory
+    /// The most records that one commit lists again, for all participants.
+    let largestTree: Int
 
     /// What shares opened before the commit; nil as long as nothing changed that matters.
     private var before: Openings?
@@ -32,9 +35,10 @@ struct SightChanges {
     /// Who saw the records that were made anew under the names of deleted ones.
     private var formerViewers: [String: Set<RowID<StoredUser>>] = [:]
 
-    init(zone: RowID<StoredZone>, directory: ShareDirectory) {
+    init(zone: RowID<StoredZone>, directory: ShareDirectory, largestTree: Int) {
         self.zone = zone
         self.directory = directory
+        self.largestTree = largestTree
     }
 
     /// Notes that a share is about to be made, changed, deleted, joined or left.
@@ -93,9 +97,12 @@ struct SightChanges {
         for viewer in viewers {
             let (had, has) = (before[viewer] ?? [], after[viewer] ?? [])
             // Without any share the zone is not there; who comes to it starts anew.
-            if has.isEmpty { continue }
+            if has.isEmpty {
+                result.gone.append(viewer)
+                continue
+            }
             if had.isEmpty {
-                result.expired.append(viewer)
+                result.joined.append(viewer)
                 continue
             }
             func isConcerned(_ name: String) throws -> Bool {
@@ -117,7 +124,7 @@ struct SightChanges {
                 listed.insert(record.id)
             }
             count += listed.count
-            if count > Self.largestTree {
+            if count > largestTree {
                 result.expired.append(viewer)
             } else if !listed.isEmpty {
                 result.records.append((viewer, listed.sorted()))
@@ -155,7 +162,7 @@ struct SightChanges {
             }
             guard let tree else { return nil }
             all += tree
-            if all.count > Self.largestTree { return nil }
+            if all.count > largestTree { return nil }
         }
         return all
     }
@@ -165,7 +172,7 @@ struct SightChanges {
         _ reader: any StorageReader
     ) throws -> [StoredRecord]? {
         guard let top else {
-            let limit = Self.largestTree + 1
+            let limit = largestTree + 1
             let all = try reader.changedRecords(zone, after: 0, limit: limit)
             return all.count < limit ? all : nil
         }
@@ -174,12 +181,12 @@ struct SightChanges {
         var seen: Set = [first.id]
         var next = 0
         while next < found.count {
-            let left = Self.largestTree + 1 - found.count
+            let left = largestTree + 1 - found.count
             for child in try reader.children(zone, of: found[next].name, limit: left)
             where seen.insert(child.id).inserted {
                 found.append(child)
             }
-            if found.count > Self.largestTree { return nil }
+            if found.count > largestTree { return nil }
             next += 1
         }
         return found
@@ -188,20 +195,7 @@ struct SightChanges {
     // MARK: Sight
 
     private func openings(_ reader: any StorageReader) throws -> Openings {
-        let names = Set(try reader.shares(zone) + [SharePart.zoneShareName]).sorted()
-        let parts = try names.compactMap { name -> (name: String, part: SharePart)? in
-            guard let row = try reader.record(zone, name: name), !row.isDeleted, !row.isDamaged,
-                let extra = row.extra
-            else { return nil }
-            return (name, try SharePart(stored: extra))
-        }
-        guard !parts.isEmpty else { return [:] }
-        var openings: Openings = [:]
-        for id in try directory.members(of: zone, reader) {
-            guard let user = try reader.user(id) else { continue }
-            openings[id] = parts.compactMap { $1.opening(for: user.recordName, share: $0) }
-        }
-        return openings
+        try directory.openings(of: zone, reader)
     }
 
     /// Whether a participant saw a record before the commit.
@@ -232,11 +226,13 @@ extension SightChanges {
     ///
     /// - Parameters:
     ///   - result: What to write.
+    ///   - change: The number of the commit in the database's feed.
     ///   - sequence: The zone's newest number; moved forward.
     ///   - writer: The commit's writer.
     /// - Throws: What the storage throws.
     func write(
         _ result: Result,
+        at change: Int64,
         _ sequence: inout Int64,
         _ writer: any StorageWriter
     ) throws {
@@ -248,7 +244,10 @@ extension SightChanges {
             }
             try writer.putSightings(sightings, of: viewer, in: zone)
         }
-        for viewer in result.expired {
+        for viewer in result.joined {
+            try directory.addJoining(of: viewer, at: change, in: zone, writer)
+        }
+        for viewer in result.joined + result.expired {
             sequence += 1
             try directory.expireTokens(of: viewer, before: sequence, in: zone, writer)
         }

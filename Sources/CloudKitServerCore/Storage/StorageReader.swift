@@ -72,6 +72,8 @@ public protocol StorageReader {
     func record(_ zone: RowID<StoredZone>, name: String) throws -> StoredRecord?
     /// A record by its row, also a tombstone.
     func record(_ id: RowID<StoredRecord>) throws -> StoredRecord?
+    /// A record by its row, without what may be large, also a tombstone.
+    func head(of id: RowID<StoredRecord>) throws -> StoredRecordHead?
     /// Records whose newest change came after a number, in that order; tombstones too.
     func changedRecords(
         _ zone: RowID<StoredZone>,

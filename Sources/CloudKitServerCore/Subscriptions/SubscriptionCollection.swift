@@ -119,6 +119,25 @@ struct SubscriptionCollection {
         )
     }
 
+    /// Whether somebody who may hear of a zone has a query that looks at records of a type.
+    static func lookAtFields(
+        ofType type: String,
+        in zone: ZoneView,
+        _ environment: RowID<StoredEnvironment>,
+        _ reader: any StorageReader
+    ) throws -> Bool {
+        guard let owner = zone.database.owner else {
+            return try !users(watching: type, in: environment, reader).isEmpty
+        }
+        let members = try ShareDirectory(environment: environment)
+            .members(of: zone.zone.id, reader)
+        let people = [(owner, DatabaseScope.private)] + members.map { ($0, .shared) }
+        return try people.contains { user, database in
+            try SubscriptionCollection(of: user, to: database, in: environment).all(reader)
+                .contains { $0.subscriptionType == .query && $0.query?.recordType == type }
+        }
+    }
+
     private static func directory(
         of type: String,
         in environment: RowID<StoredEnvironment>

@@ -145,6 +145,11 @@ extension Metered {
         return try source.record(id)
     }
 
+    func head(of id: RowID<StoredRecord>) throws -> StoredRecordHead? {
+        try work.spend(1)
+        return try source.head(of: id)
+    }
+
     func changedRecords(
         _ zone: RowID<StoredZone>,
         after sequence: Int64,

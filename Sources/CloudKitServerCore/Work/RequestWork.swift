@@ -71,6 +71,13 @@ final class RequestWork: Sendable {
         )
     }
 
+    /// Whether a deletion of so many rows is begun without being looked at more closely.
+    func hasRoom(deleting rows: Int) -> Bool {
+        guard rows <= budget.rowsPerDeletion else { return false }
+        let (done, limit) = state.withLock { ($0.rows, $0.sharedLimit) }
+        return rows <= min(budget.rows, limit) - done
+    }
+
     /// Refuses a deletion that is going to be too much, before it is begun.
     ///
     /// - Parameter rows: The rows and index entries that it takes along.
@@ -155,5 +162,13 @@ final class RequestWork: Sendable {
             reason: "The request has \(count) \(what); at most \(limit) are allowed",
             nativeErrorCode: .limitExceeded
         )
+    }
+}
+
+extension RequestError {
+    /// Whether the request as a whole is over, and undone: its budget or its time is used up.
+    var endsRequest: Bool {
+        nativeErrorCode == NativeErrorCode.limitExceeded.rawValue
+            || serverErrorCode == .tryAgainLater
     }
 }

@@ -44,10 +44,14 @@ extension CloudService {
         let request = try call.message(ModifyZonesRequest.self)
         try checkCount(request.operations.count, "operations")
         guard call.path.database == .private else {
+            let leaves =
+                call.path.database == .shared
+                && request.operations.contains { $0.operationType == .delete }
             throw RequestError(
                 .badRequest,
                 reason: "endpoint not applicable in the database type "
                     + "'\(call.path.database.rawValue)db'"
+                    + (leaves ? "; delete the record of a share here to leave it" : "")
             )
         }
         _ = try call.user()

@@ -111,6 +111,8 @@ struct ZoneChange {
         try writer.updateZone(zone)
         let view = ZoneView(zone, in: database, owner: owner)
         try tell(of: view)
+        let shares = ShareDirectory(environment: call.environment.id)
+        try shares.removeMembers(shares.members(of: zone.id, writer), of: zone.id, writer)
         return WireZone(zoneID: view.id, deleted: true)
     }
 

@@ -20,6 +20,21 @@ extension SQLiteConnection {
         try first(Self.selectRecord + " WHERE id = ?", [id.rawValue], Self.record)
     }
 
+    func head(of id: RowID<StoredRecord>) throws -> StoredRecordHead? {
+        // The length of a value stands before it: what is large is not read.
+        try first(
+            """
+            SELECT id, zone, name, type, sequence, createdAt, createdBy, modifiedAt, modifiedBy,
+                isDeleted, parent, share, hasAssets, x'' AS fields, NULL AS extra,
+                NULL AS checksum, length(fields)
+            FROM record WHERE id = ?
+            """,
+            [id.rawValue]
+        ) { row in
+            StoredRecordHead(Self.record(row), fieldBytes: row[16])
+        }
+    }
+
     func changedRecords(
         _ zone: RowID<StoredZone>,
         after sequence: Int64,

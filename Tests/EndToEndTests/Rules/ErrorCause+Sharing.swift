@@ -54,6 +54,35 @@ extension ErrorCause {
             let fresh = try await database.record(for: root.recordID)
             return try await refusal(.alreadyShared, ofSharing: fresh, in: database)
         },
+        ErrorCause(.alreadyShared, "a share of a record below a shared one") { cloud in
+            let ada = try await cloud.device(of: try await cloud.addUser("Ada"))
+            let database = ada.privateCloudDatabase
+            let (root, _) = try await list(of: ada)
+            let entry = CKRecord(
+                recordType: "Entry",
+                recordID: CKRecord.ID(recordName: "entry", zoneID: root.recordID.zoneID)
+            )
+            entry.setParent(root)
+            try await database.save(entry)
+            return try await refusal(.alreadyShared, ofSharing: entry, in: database)
+        },
+        ErrorCause(.alreadyShared, "a shared record that goes below another") { cloud in
+            let ada = try await cloud.device(of: try await cloud.addUser("Ada"))
+            let database = ada.privateCloudDatabase
+            let (root, _) = try await list(of: ada)
+            let other = CKRecord(
+                recordType: "List",
+                recordID: CKRecord.ID(recordName: "other", zoneID: root.recordID.zoneID)
+            )
+            let share = CKShare(rootRecord: other)
+            let (results, _) = try await database.modifyRecords(
+                saving: [other, share],
+                deleting: []
+            )
+            for result in results.values { _ = try result.get() }
+            other.setParent(root)
+            return await expectCKError(.alreadyShared) { try await database.save(other) }
+        },
         ErrorCause(.serverRejectedRequest, "a share in a zone that is shared") { cloud in
             let ada = try await cloud.device(of: try await cloud.addUser("Ada"))
             let database = ada.privateCloudDatabase

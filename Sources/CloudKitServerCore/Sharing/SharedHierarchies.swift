@@ -1,0 +1,114 @@
+import CloudKitWire
+
+/// The shared hierarchies of a zone, which do not overlap: each record is in one share at most.
+///
+/// A record in two shares would be seen by the participants of both, and neither owner nor app could
+/// say by which of them somebody may write it.
+struct SharedHierarchies {
+    /// Two shares that would open the same records.
+    struct Overlap: Hashable {
+        /// The top of the hierarchy that would be a part of the other.
+        var inner: String
+        /// The top of the hierarchy that would hold it.
+        var outer: String
+    }
+
+    let zone: RowID<StoredZone>
+    /// The tops of the hierarchies that are shared.
+    let tops: Set<String>
+    let reader: any StorageReader
+
+    /// The overlap that a new share or a move would make; nil where there is none: the one rule for
+    /// both.
+    ///
+    /// What overlaps already, as an older server allowed, may be changed and moved where it is.
+    ///
+    /// - Parameters:
+    ///   - name: The record that is to be shared, or that gets another parent.
+    ///   - isShared: Whether it is to be the top of a new share.
+    ///   - former: The record above it up to now.
+    ///   - parent: The record above it from now on.
+    /// - Returns: An overlap, or nil.
+    /// - Throws: `StorageError`.
+    func overlap(
+        of name: String,
+        isShared: Bool,
+        from former: String?,
+        to parent: String?
+    ) throws -> Overlap? {
+        guard !tops.isEmpty else { return nil }
+        var above = try tops(above: parent)
+        if !isShared { above.subtract(try tops(above: former)) }
+        if isShared, let outer = above.min() { return Overlap(inner: name, outer: outer) }
+        guard isShared || !above.isEmpty else { return nil }
+        guard let inner = try top(below: name, besides: isShared) else { return nil }
+        return Overlap(inner: inner, outer: above.min() ?? name)
+    }
+
+    /// A top at or below a record; only below it where the record itself does not count.
+    private func top(below name: String, besides isBesides: Bool) throws -> String? {
+        if !isBesides, tops.contains(name) { return name }
+        // Most records that are moved have nothing below them.
+        guard try !reader.children(zone, of: name, limit: 1).isEmpty else { return nil }
+        return try tops.sorted().first { try $0 != name && lineage(of: $0).contains(name) }
+    }
+
+    private func tops(above name: String?) throws -> Set<String> {
+        try name.map { tops.intersection(try lineage(of: $0)) } ?? []
+    }
+
+    /// A record and those above it.
+    private func lineage(of name: String) throws -> Set<String> {
+        var lineage: Set<String> = []
+        var next: String? = name
+        while let name = next, lineage.count < ZoneAccess.depthLimit, lineage.insert(name).inserted
+        {
+            next = try reader.record(zone, name: name)?.parent
+        }
+        return lineage
+    }
+}
+
+extension RecordCommit {
+    /// Refuses to share a record that lies in a shared hierarchy or holds one, and to move one into a
+    /// hierarchy that holds one.
+    mutating func checkOverlap(
+        of name: String,
+        isShared: Bool = false,
+        from former: String?,
+        to parent: String?
+    ) throws {
+        let hierarchies = SharedHierarchies(
+            zone: zone.zone.id,
+            tops: try tops(),
+            reader: writer
+        )
+        let overlap = try hierarchies.overlap(
+            of: name,
+            isShared: isShared,
+            from: former,
+            to: parent
+        )
+        guard let overlap else { return }
+        // Participants do not know what else is shared of the zone.
+        let tops =
+            zone.access == .everything
+            ? "'\(overlap.inner)' would lie in the hierarchy of '\(overlap.outer)', and both would "
+                + "be shared" : "'\(name)' holds one that is shared by itself"
+        throw RecordFailure(
+            .badRequest,
+            "\(ShareRefusal.alreadyShared.rawValue): \(tops); delete one share first, or move the "
+                + "record elsewhere"
+        )
+    }
+
+    /// The tops of all shared hierarchies of the zone.
+    private mutating func tops() throws -> Set<String> {
+        let shares = ShareDirectory(environment: call.environment.id)
+        let known =
+            try sharedTops ?? Set(shares.shares(of: zone.zone.id, writer).compactMap(\.part.root))
+        sharedTops = known
+        // The roots of new shares do not name them yet.
+        return known.union(try newShares.filter { try isLive($0.value) }.keys)
+    }
+}

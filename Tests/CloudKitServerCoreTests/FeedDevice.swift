@@ -1,0 +1,88 @@
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+/// What one device knows of the zone.
+struct FeedDevice {
+    let user: TestCloud.User
+    /// The database in which the user finds the zone: an owner in the private one.
+    var database = DatabaseScope.shared
+    private(set) var names: Set<String> = []
+    private(set) var parents: [String: String] = [:]
+    /// All names that the service ever gave the device, deleted or not.
+    private(set) var told: Set<String> = []
+    /// How often the device had to start anew because its token had expired.
+    private(set) var expiries = 0
+    private var token: String?
+    /// Whether the zone was there when the device last asked for zones.
+    private(set) var knowsZone = false
+    private var zonesToken: String?
+
+    init(user: TestCloud.User, database: DatabaseScope = .shared) {
+        self.user = user
+        self.database = database
+    }
+
+    /// Follows the feed to its end; a zone that is not shared any more is forgotten.
+    ///
+    /// - Returns: The names that the service gave, deleted or not.
+    @discardableResult
+    mutating func sync(
+        _ cloud: TestCloud,
+        _ zoneID: JSON,
+        limit: Int = 200
+    ) async throws -> Set<String> {
+        var news: Set<String> = []
+        var hasMore = true
+        while hasMore {
+            var zone: [String: JSON] = ["zoneID": zoneID, "resultsLimit": .int(Int64(limit))]
+            if let token { zone["syncToken"] = .string(token) }
+            let body: JSON = ["zones": [.object(zone)]]
+            let answer = try await cloud.call("changes/zone", database, as: user, body)
+            let page = answer.body.zones[0]
+            if page.serverErrorCode == "ZONE_NOT_FOUND" {
+                (names, parents, token) = ([], [:], nil)
+                return news
+            }
+            if page.serverErrorCode == "CHANGE_TOKEN_EXPIRED", token != nil {
+                (names, parents, token) = ([], [:], nil)
+                expiries += 1
+                continue
+            }
+            try #require(page.serverErrorCode == nil, "\(page)")
+            for record in page.records.elements { take(record, &news) }
+            token = page.syncToken.text
+            hasMore = page.moreComing == true
+        }
+        return news
+    }
+
+    /// Asks which zones changed.
+    ///
+    /// - Returns: Whether the zone is told as gone, be it that it came back.
+    mutating func followZones(_ cloud: TestCloud) async throws -> Bool {
+        var body: [String: JSON] = [:]
+        if let zonesToken { body["syncToken"] = .string(zonesToken) }
+        let answer = try await cloud.call("changes/database", database, as: user, .object(body))
+        let next: String = try #require(answer.body.syncToken.text, "\(answer)")
+        zonesToken = next
+        let news = answer.body.zones.elements.map { $0.deleted == true }
+        try #require([[], [false], [true], [true, false]].contains(news), "\(answer)")
+        knowsZone = news.last.map { !$0 } ?? knowsZone
+        return news.contains(true)
+    }
+
+    private mutating func take(_ record: JSON, _ news: inout Set<String>) {
+        guard let name = record.recordName.text else { return }
+        told.insert(name)
+        news.insert(name)
+        if record.deleted == true {
+            names.remove(name)
+            parents[name] = nil
+        } else {
+            names.insert(name)
+            parents[name] = record.parent.recordName.text
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// What users may see of a zone, by a list of its records and shares alone.
+struct FeedOracle {
+    /// What somebody was given of a share.
+    struct Part {
+        var hasAccepted = false
+        var permission: String
+    }
+
+    struct Share {
+        var root: String
+        /// The parts of those who are invited, by their names.
+        var parts: [String: Part]
+
+        func isOpen(to user: String) -> Bool {
+            parts[user].map { $0.hasAccepted && $0.permission != "NONE" } ?? false
+        }
+    }
+
+    /// Each record's parent.
+    var parents: [String: String?] = [:]
+    var shares: [String: Share] = [:]
+
+    /// A record and those above it.
+    func lineage(_ name: String) -> [String] {
+        var names = [name]
+        while let parent = parents[names[names.count - 1]] ?? nil { names.append(parent) }
+        return names
+    }
+
+    func visible(to user: String) -> Set<String> {
+        let open = shares.filter { $0.value.isOpen(to: user) }
+        let roots = Set(open.values.map(\.root))
+        let records = parents.keys.filter { !roots.isDisjoint(with: lineage($0)) }
+        return Set(records).union(open.keys)
+    }
+
+    private var roots: Set<String> { Set(shares.values.map(\.root)) }
+
+    private func holdsRoot(_ name: String) -> Bool {
+        roots.contains { lineage($0).contains(name) }
+    }
+
+    private func liesInShare(_ name: String) -> Bool { !roots.isDisjoint(with: lineage(name)) }
+
+    /// Whether a record lies in a share already, or holds what does.
+    func mayShare(_ root: String) -> Bool { !liesInShare(root) && !holdsRoot(root) }
+
+    /// Whether a move puts no shared tree into another one.
+    func mayMove(_ name: String, below parent: String?) -> Bool {
+        guard let parent else { return true }
+        return !holdsRoot(name) || !liesInShare(parent)
+    }
+}
