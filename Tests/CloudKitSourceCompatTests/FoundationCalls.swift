@@ -30,6 +30,16 @@ final class OpenQuery: CKQuery, @unchecked Sendable {
     }
 }
 
+final class PlaceOrder: CKLocationSortDescriptor {
+    override init(key: String, relativeLocation: CLLocation) {
+        super.init(key: key, relativeLocation: relativeLocation)
+    }
+
+    required init(coder aDecoder: NSCoder) {
+        super.init(coder: aDecoder)
+    }
+}
+
 @Suite("Calls around CloudKit")
 struct FoundationCalls {
     @Test("Objects and values that are objects on Apple platforms are arguments of formats")
@@ -94,6 +104,21 @@ struct FoundationCalls {
         #expect(OpenQuery(coder: reader).recordType == "Note")
         let query: CKQuery = CKQuery(coder: reader)
         #expect(query.recordType == "Note")
+    }
+
+    @Test("Orders by distance are archived and read as the class that they are")
+    func archivedOrders() throws {
+        let order = PlaceOrder(
+            key: "home",
+            relativeLocation: CLLocation(latitude: 1, longitude: 2)
+        )
+        let data = try NSKeyedArchiver.archivedData(
+            withRootObject: order,
+            requiringSecureCoding: true
+        )
+        let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: PlaceOrder.self, from: data)
+        #expect(read?.key == "home" && read?.ascending == true)
+        #expect(read?.relativeLocation.coordinate.longitude == 2)
     }
 
     @available(*, deprecated)

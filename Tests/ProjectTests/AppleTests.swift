@@ -67,12 +67,10 @@ struct AppleTests {
         arguments: [
             ("let bytes = record.compactSystemFields", "compactSystemFields"),
             ("let token = CKServerChangeToken(text: \"a\")", "CKServerChangeToken(text:)"),
-            ("let error = CKError.make(failure)", ""),
         ]
     )
     func ownNames(_ line: String, _ name: String) async throws {
         let planted = try await check("import CloudKit\n\(line)\n")
-        guard !name.isEmpty else { return }
         #expect(planted.status == 1)
         #expect(planted.output.contains("\(name) is this package's alone"), "\(planted.output)")
         for condition in ["#if !canImport(Darwin)", "#if !canImport(Darwin) || PORTABLE_CLOUDKIT"] {
@@ -115,6 +113,29 @@ struct AppleTests {
         // An enum of one's own with the same cases is switched over as one likes.
         let own = "enum Loss {\n    case deleted, purged\n    case encryptedDataReset\n}\n"
         #expect(try await check(own + text("")).status == 0)
+    }
+
+    @Test("What is built on a target that Apple platforms lack is left out there with it")
+    func manifest() throws {
+        let text = try String(
+            contentsOf: Repository.root.appending(path: "Package.swift"),
+            encoding: .utf8
+        )
+        func names(_ text: Substring) -> Set<Substring> {
+            Set(text.matches(of: #/"(\w+)"/#).map(\.output.1))
+        }
+        let list = try #require(
+            text.firstMatch(of: #/let needsOurCloudKit: Set = \[([^\]]+)\]/#)
+        )
+        let left = names(list.output.1)
+        #expect(left.contains("CloudKitTesting"))
+        let targets = text.matches(
+            of: #/[tT]arget\(\s*name: "(\w+)",\s*dependencies: \[([^\]]+)\]/#
+        )
+        #expect(targets.count > 20)
+        for target in targets where !names(target.output.2).isDisjoint(with: left) {
+            #expect(left.contains(target.output.1), "\(target.output.1) is not left out")
+        }
     }
 
     @Test("Enums that Apple's framework may add to are nonexhaustive, and what it closes is closed")

@@ -85,6 +85,34 @@ struct PushTests {
     }
 
     @Test(
+        "An engine fetches by itself what its own process accepts, and what goes when it leaves",
+        arguments: CloudFixture.allCases
+    )
+    func ownSharing(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let ada = try await cloud.device(of: try await cloud.addUser("Ada"))
+            let counter = CountingTransport.Count()
+            let bob = try await cloud.device(of: try await cloud.addUser("Bob")) {
+                CountingTransport($0, counter)
+            }
+            let inbox = Inbox(bob.sharedCloudDatabase)
+            await counter.waitUntilListening()
+            await inbox.wait { $0.fetches >= 2 }
+            _ = try await share(ada, with: bob)
+            await inbox.wait { $0.names["list"] == "Shopping" }
+
+            let zone = try #require(try await bob.sharedCloudDatabase.allRecordZones().first)
+            let root = try await bob.sharedCloudDatabase.record(
+                for: CKRecord.ID(recordName: "list", zoneID: zone.zoneID)
+            )
+            let share = try #require(root.share)
+            try await bob.sharedCloudDatabase.deleteRecord(withID: share.recordID)
+            await inbox.wait { !$0.zones.contains("Lists") }
+            inbox.stop()
+        }
+    }
+
+    @Test(
         "Engines of one process each receive their own pushes",
         arguments: CloudFixture.allCases
     )

@@ -124,7 +124,8 @@ struct BatchTests {
         let edit = SyncEngineSignal.addRecordChanges([Self.change], byDelegate: true)
         let read = SyncEngineSignal.readingRecord(Self.recordID)
         #expect(pending(after: [edit], isPending: false) == ["1"])
-        #expect(pending(after: [edit, read], isPending: true) == ["1"])
+        // The delegate may have taken what it makes the record of before the edit.
+        #expect(pending(after: [edit, read], isPending: true) == ["1", "1"])
         #expect(pending(after: [read, edit], isPending: true) == ["1", "1"])
         #expect(pending(after: [read, edit], isPending: false) == ["1", "1"])
         #expect(pending(after: [edit], isPending: true) == ["1", "1"])

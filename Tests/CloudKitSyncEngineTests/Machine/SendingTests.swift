@@ -239,8 +239,11 @@ struct SendingTests {
             _ = bench.sleep()
         }
         #expect(waits == [.milliseconds(750), .milliseconds(1_500), .seconds(3), .seconds(6)])
-        error = CKError(.serviceUnavailable, userInfo: [CKErrorRetryAfterKey: 100.0])
-        _ = bench.sleep()
-        #expect((bench.wake ?? .zero) - bench.now == .seconds(100))
+        // An hour at most, whatever is asked for.
+        for (asked, wait) in [(100.0, 100), (86_400, 3_600), (.infinity, 3_600)] {
+            error = CKError(.serviceUnavailable, userInfo: [CKErrorRetryAfterKey: asked])
+            _ = bench.sleep()
+            #expect((bench.wake ?? .zero) - bench.now == .seconds(wait))
+        }
     }
 }

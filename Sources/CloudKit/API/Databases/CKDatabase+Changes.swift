@@ -1,6 +1,8 @@
 extension CKDatabase {
     /// Fetches a page of the zones that changed since a token; nil stands for the beginning.
     ///
+    /// A shared zone that the user left and joined again is in both: handle deletions first.
+    ///
     /// - Throws: `CKError.changeTokenExpired` when the token is too old: fetch from the beginning.
     public func databaseChanges(
         since changeToken: CKServerChangeToken?,

@@ -13,7 +13,7 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
     /// Whether the operation goes on until there are no more changes.
     open var fetchAllChanges: Bool = true
 
-    /// Is told of each zone that is new or has changed.
+    /// Is told of each zone that is new or has changed, after the zones of the page that are gone.
     open var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
 
     /// Is told of each zone that is gone.
@@ -72,10 +72,11 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
             moreComing = page.moreComing
             let goesOn = fetchAllChanges && page.moreComing
             await report {
+                // A zone that ended and came back is in both.
+                for change in page.deletions { self.report(change) }
                 for change in page.modifications {
                     self.recordZoneWithIDChangedBlock?(change.zoneID)
                 }
-                for change in page.deletions { self.report(change) }
                 if goesOn { self.changeTokenUpdatedBlock?(page.changeToken) }
             }
         } while fetchAllChanges && moreComing

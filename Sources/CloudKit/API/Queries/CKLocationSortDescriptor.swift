@@ -55,8 +55,9 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
         coder.encode(centre, forKey: "relativeLocation")
     }
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// Reads an order; nil when a part is missing.
-    public required init?(coder aDecoder: NSCoder) {
+    public required init!(coder aDecoder: NSCoder) {
         guard
             let location = aDecoder.decodeObject(of: CLLocation.self, forKey: "relativeLocation")
         else { return nil }
@@ -73,16 +74,23 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// Reads an order; nil when a part is missing.
-    public convenience init!(coder aDecoder: NSCoder) {
+    public required init!(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         guard let key = aDecoder.string(forKey: "key"),
             let location = aDecoder.object(CLLocation.self, forKey: "relativeLocation")
         else { return nil }
-        self.init(
-            key: key,
-            relativeLocation: location,
-            ascending: !aDecoder.truth(forKey: "swift-cloudkit.descending")
-        )
+        centre = location
+        let isDescending = aDecoder.truth(forKey: "swift-cloudkit.descending")
+        super.init(keyPath: SortProbe.keyPath, ascending: !isDescending) { left, right in
+            SortProbe.compare(left, right, key: key, from: location)
+        }
     }
+
+    /// True: an archived order can be read securely.
+    open class var supportsSecureCoding: Bool { true }
     #endif
 }
+
+#if !canImport(ObjectiveC)
+extension CKLocationSortDescriptor: NSSecureCoding {}
+#endif

@@ -13,6 +13,7 @@ enum ArchiveNames {
         "CKDatabaseSubscription": CKDatabaseSubscription.self,
         "CKEncryptedRecordValueStore": ArchivedValues.self,
         "CKFetchRecordZoneChangesConfiguration": CKFetchRecordZoneChangesConfiguration.self,
+        "CKLocationSortDescriptor": CKLocationSortDescriptor.self,
         "CKNotificationID": CKNotificationID.self,
         "CKNotificationInfo": CKNotificationInfo.self,
         "CKOperationGroup": CKOperationGroup.self,

@@ -19,6 +19,9 @@ package final class CloudConnection: @unchecked Sendable {
     /// Whether the user's account can be used, as far as it is known.
     let account = Mutex(Account())
 
+    /// The shares that were accepted and left through this connection.
+    let sharingNews = SharingNews()
+
     /// Where operations run that are added to the container or to one of its databases.
     let operations: OperationQueue = {
         let queue = OperationQueue()

@@ -140,6 +140,9 @@ struct ContainerRequests: Sendable {
                 results[metadata] = await context.metadata(wire, shortGUID: guid).map(\.share)
             }
         }
+        if results.values.contains(where: { (try? $0.get()) != nil }) {
+            connection.sharingNews.post()
+        }
         return results
     }
 }

@@ -29,6 +29,7 @@ extension DatabaseRequests {
             {
                 zone.fail(error)
             }
+            if zone.hasLeftShare { connection.sharingNews.post() }
             results.saveResults.merge(zone.saveResults) { $1 }
             results.deleteResults.merge(zone.deleteResults) { $1 }
         }

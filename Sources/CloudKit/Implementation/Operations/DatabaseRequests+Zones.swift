@@ -49,10 +49,14 @@ extension DatabaseRequests {
         var results: ZoneModificationResults = ([:], [:])
         guard !saving.isEmpty || !deleting.isEmpty else { return results }
         guard scope == .private else {
+            let remedy =
+                scope == .shared && !deleting.isEmpty
+                ? "; to leave what is shared in a zone, delete the CKShare in it from the shared "
+                    + "database" : ""
             throw CKError(
                 .badDatabase,
                 message: "Zones are made and deleted in the private database, not in the "
-                    + "\(scope.wire.rawValue) one"
+                    + "\(scope.wire.rawValue) one\(remedy)"
             )
         }
         let context = try await context()

@@ -13,6 +13,8 @@ struct ZoneModification {
     private let context: DatabaseRequests.Context
     private(set) var saveResults: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
     private(set) var deleteResults: [CKRecord.ID: Result<Void, any Error>] = [:]
+    /// Whether another user's share was left.
+    private(set) var hasLeftShare = false
 
     init(
         _ modification: RecordModification,
@@ -210,7 +212,9 @@ struct ZoneModification {
 
     private mutating func take(_ answer: ItemResult<WireRecord>, for recordID: CKRecord.ID) {
         switch answer {
-        case .success: deleteResults[recordID] = .success(())
+        case .success(let wire):
+            deleteResults[recordID] = .success(())
+            if context.database == .shared, wire.isOfShare { hasLeftShare = true }
         // What is not there is as good as deleted.
         case .failure(let error) where error.serverErrorCode == .notFound:
             deleteResults[recordID] = .success(())
@@ -279,5 +283,13 @@ struct ZoneModification {
                 ]
             )
         }
+    }
+}
+
+extension WireRecord {
+    /// Whether a tombstone is one of a share; where it names no type, its name tells.
+    fileprivate var isOfShare: Bool {
+        if let recordType { return recordType == Self.shareType }
+        return recordName == CKRecordNameZoneWideShare || recordName?.hasPrefix("Share-") == true
     }
 }

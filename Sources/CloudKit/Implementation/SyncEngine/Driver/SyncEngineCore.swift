@@ -156,7 +156,7 @@ final class SyncEngineCore: Sendable {
         return await Self.visiting.withValue(Self.visits + [visit]) { await body() }
     }
 
-    /// Tells the engine whose delegate makes a batch that a record of it is about to be read.
+    /// Tells the engine whose delegate makes a batch that a record of it is about to be asked for.
     static func noteReading(of recordID: CKRecord.ID) {
         visits.last?.signal(.readingRecord(recordID))
     }

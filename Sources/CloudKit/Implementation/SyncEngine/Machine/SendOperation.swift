@@ -11,7 +11,7 @@ struct SendOperation {
         case sendingZones([CKSyncEngine.PendingDatabaseChange], horizon: UInt64)
         case records
         case choosingRecords(Reading)
-        case batch(Batch, Reading)
+        case batch(Batch, horizon: UInt64)
         case ending
         case ended
     }
@@ -19,11 +19,12 @@ struct SendOperation {
     /// Up to which addition the records of a batch hold what was pending.
     private struct Reading {
         /// What was added before the delegate was asked.
+        ///
+        /// A later edit may be in the batch or not: the delegate may have taken what it makes
+        /// records of before any of them was asked for.
         let start: UInt64
-        /// What was added before the record was read, where that is known.
-        var records: [CKRecord.ID: UInt64] = [:]
-
-        func horizon(of recordID: CKRecord.ID) -> UInt64 { records[recordID] ?? start }
+        /// The records that were asked for.
+        var recordIDs: Set<CKRecord.ID> = []
     }
 
     /// What one request about zones can hold.
@@ -69,23 +70,23 @@ struct SendOperation {
 
     /// The number for a change that the delegate adds while it makes a batch, if it has one.
     ///
-    /// A change that is new belongs to the batch, unless its record was read already; one that was
-    /// pending may be added again for an edit that came after the record was read.
+    /// A change that is new belongs to the batch, unless its record was asked for already; one that
+    /// was pending may be added again for an edit that the batch does not hold.
     func horizon(
         of change: CKSyncEngine.PendingRecordZoneChange,
         _ state: SyncEngineState
     ) -> UInt64? {
         guard case .choosingRecords(let reading) = phase,
-            reading.records[change.recordID] == nil,
+            !reading.recordIDs.contains(change.recordID),
             !state.pendingRecordZoneChanges.contains(change)
         else { return nil }
         return reading.start
     }
 
-    /// Notes that the record of a batch is about to be read.
-    mutating func noteReading(of recordID: CKRecord.ID, _ state: SyncEngineState) {
+    /// Notes that a record of a batch is about to be asked for.
+    mutating func noteReading(of recordID: CKRecord.ID) {
         guard case .choosingRecords(var reading) = phase else { return }
-        reading.records[recordID] = state.pendingRecordZoneChanges.horizon
+        reading.recordIDs.insert(recordID)
         phase = .choosingRecords(reading)
     }
 
@@ -149,7 +150,10 @@ struct SendOperation {
         }
         do {
             try check(batch)
-            phase = .batch(batch.withinOneRequest(Self.recordsPerRequest), reading)
+            phase = .batch(
+                batch.withinOneRequest(Self.recordsPerRequest),
+                horizon: reading.start
+            )
         } catch {
             self.error = error
             phase = .ending
@@ -180,8 +184,8 @@ struct SendOperation {
         switch phase {
         case .sendingZones(let changes, let horizon):
             return zonesSent(changes, answer, horizon, &state)
-        case .batch(let batch, let reading):
-            return recordsSent(batch, answer, reading, &state)
+        case .batch(let batch, let horizon):
+            return recordsSent(batch, answer, horizon, &state)
         default: return []
         }
     }
@@ -231,12 +235,10 @@ struct SendOperation {
     private mutating func recordsSent(
         _ batch: Batch,
         _ answer: SyncAnswer,
-        _ reading: Reading,
+        _ horizon: UInt64,
         _ state: inout SyncEngineState
     ) -> [Delivery] {
-        func horizon(of recordID: CKRecord.ID) -> UInt64 {
-            defect == .clearsNewerChange ? .max : reading.horizon(of: recordID)
-        }
+        let horizon = defect == .clearsNewerChange ? .max : horizon
         if case .failure(let error) = answer, error.isOfNetwork { networkError = error }
         var saved: [CKRecord] = []
         var failed: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
@@ -247,10 +249,7 @@ struct SendOperation {
             let outcome = answer.outcome(of: record)
             if isSettled(outcome) {
                 let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
-                state.pendingRecordZoneChanges.remove(
-                    change,
-                    until: horizon(of: record.recordID)
-                )
+                state.pendingRecordZoneChanges.remove(change, until: horizon)
             }
             switch outcome {
             case .success(let record):
@@ -266,7 +265,7 @@ struct SendOperation {
             let outcome = answer.outcome(ofDeleting: recordID)
             if isSettled(outcome) {
                 let change = CKSyncEngine.PendingRecordZoneChange.deleteRecord(recordID)
-                state.pendingRecordZoneChanges.remove(change, until: horizon(of: recordID))
+                state.pendingRecordZoneChanges.remove(change, until: horizon)
             }
             switch outcome {
             case .success: deleted.append(recordID)

@@ -48,7 +48,7 @@ package enum SyncEngineSignal: Sendable {
 
     /// `byDelegate`: inside one of its methods, so that a batch it makes holds these changes.
     case addRecordChanges([CKSyncEngine.PendingRecordZoneChange], byDelegate: Bool)
-    /// The record of the batch that the delegate makes is about to be read.
+    /// A record of the batch that the delegate makes is about to be asked for.
     case readingRecord(CKRecord.ID)
     case removeRecordChanges([CKSyncEngine.PendingRecordZoneChange])
     case addDatabaseChanges([CKSyncEngine.PendingDatabaseChange])

@@ -19,10 +19,10 @@ extension SyncEngineMachine {
         pendingChanged(wishes: true)
     }
 
-    /// Notes that the record of the batch that the delegate makes is about to be read.
+    /// Notes that a record of the batch that the delegate makes is about to be asked for.
     mutating func noteReading(of recordID: CKRecord.ID) {
         guard case .send(var send) = operation else { return }
-        send.noteReading(of: recordID, state)
+        send.noteReading(of: recordID)
         operation = .send(send)
     }
 

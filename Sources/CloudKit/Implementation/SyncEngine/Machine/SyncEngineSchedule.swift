@@ -1,3 +1,5 @@
+import CloudKitWire
+
 /// What an engine means to do by itself, and from when on it may.
 ///
 /// A wish has the time it is due from; a wish that is nil is none. Waits after failures hold for
@@ -41,9 +43,8 @@ struct SyncEngineSchedule: Sendable {
         if defect == .repeatsAtOnce { return }
         heldUntil = moment.now + wait
         if defect == .ignoresRetryAfter { return }
-        if let seconds = error.retryAfterSeconds, seconds > 0, seconds.isFinite {
-            // A day is more than any service asks for; more would only overflow.
-            throttledUntil = max(throttledUntil, moment.now + .seconds(min(seconds, 86_400)))
+        if let seconds = RetryAfter.seconds(error.retryAfterSeconds) {
+            throttledUntil = max(throttledUntil, moment.now + .seconds(seconds))
         }
     }
 

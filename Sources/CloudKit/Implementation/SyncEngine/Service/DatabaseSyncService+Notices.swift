@@ -1,4 +1,5 @@
 import CloudKitWebClient
+import CloudKitWire
 import Foundation
 import Synchronization
 
@@ -23,11 +24,16 @@ extension DatabaseSyncService {
 
     package func pushes() -> AsyncStream<Void> {
         AsyncStream { continuation in
+            let news = requests.connection.sharingNews
+            let forget = requests.scope == .shared ? news.observe { continuation.yield() } : nil
             // The end of the stream cancels the task.
             let courier = Task(executorPreference: environment.executor) { @concurrent in
                 await follow(continuation)
             }
-            continuation.onTermination = { _ in courier.cancel() }
+            continuation.onTermination = { _ in
+                courier.cancel()
+                forget?()
+            }
         }
     }
 
@@ -69,7 +75,7 @@ extension DatabaseSyncService {
                 let asked = (error as? WebClientError).flatMap { CKError($0).retryAfterSeconds }
                 let wait = max(
                     backoff.next(reconnection, chance: environment.chance()),
-                    .seconds(min(asked ?? 0, 86_400))
+                    .seconds(RetryAfter.seconds(asked) ?? 0)
                 )
                 try? await environment.sleep(environment.now() + wait)
             }
