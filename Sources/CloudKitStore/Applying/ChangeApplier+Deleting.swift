@@ -15,7 +15,9 @@ extension ChangeApplier {
                     < (catalog.rank($0.key?.table ?? ""), $0.name)
             }
         try replace(records)
+        try forgetShares(names)
         for record in records { try delete(record) }
+        try settleTrees()
     }
 
     private mutating func delete(_ record: KnownRecord) throws {

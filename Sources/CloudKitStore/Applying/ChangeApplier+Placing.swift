@@ -214,6 +214,7 @@ extension ChangeApplier {
         }
         if known.problem != nil { known.base = try postponed(candidate).base }
         try known.save(database)
+        if known.problem == nil { written.append(candidate.key) }
         return known.problem == nil
     }
 
@@ -258,7 +259,7 @@ extension ChangeApplier {
         // Each condition has an index; one for both would not be used.
         let hidden = try ["problem IS NOT NULL", "waiting IS NOT NULL AND problem IS NULL"]
             .flatMap { try KnownRecord.fetchAll(database, where: $0 + " AND tbl IS NOT NULL") }
-        try place(try hidden.compactMap { try candidate($0.name) })
+        try place(try (hidden.map(\.name) + topsToJoin()).compactMap(candidate))
         for known in try KnownRecord.fetchAll(database, where: "waiting IS NOT NULL") {
             guard let candidate = try candidate(known.name) else { continue }
             let nullable = candidate.table.foreignKeys.allSatisfy { foreignKey in
@@ -284,6 +285,29 @@ extension ChangeApplier {
                 try !known.zone.isEmpty && Place.fetch(database, candidate.key)?.share != nil
             candidate.known.waiting = isTop ? nil : known.waiting
             _ = try write(candidate)
+        }
+        try settleTrees()
+    }
+
+    /// The records of tops of others' shares whose row above stayed with its owner, and has come.
+    ///
+    /// Nothing of such a top changes when the row above it is shared too, so it does not come again.
+    private func topsToJoin() throws -> [String] {
+        guard hasPlaces else { return [] }
+        return try Place.namesOfOthersTops(database).filter { name in
+            guard let candidate = try candidate(name), let row = candidate.existing else {
+                return false
+            }
+            let shown = try mapping.fields(row, candidate.table)
+            return try candidate.table.foreignKeys.contains { foreignKey in
+                let isEmpty = foreignKey.columns.contains { column in
+                    candidate.table.column(column).map { shown[$0.field]?.isNull ?? false } ?? false
+                }
+                guard isEmpty, let parent = catalog[foreignKey.parent],
+                    let values = try values(of: foreignKey, candidate)
+                else { return false }
+                return try isThere(values, foreignKey, parent)
+            }
         }
     }
 }

@@ -46,7 +46,7 @@ struct ChangeApplier {
     /// The zone of the records; empty for the user's own.
     let zone: String
     /// Whether anything in the file is shared.
-    let hasPlaces: Bool
+    var hasPlaces: Bool
     /// The fetch under way, as records are marked with it.
     let session: Int64
 
@@ -54,6 +54,10 @@ struct ChangeApplier {
     private(set) var changes: [RowChange] = []
     /// The records whose rows gave way to others with the same UNIQUE values.
     var displaced: Set<String> = []
+    /// The rows that were written, and those whose share came or went, since their trees were looked
+    /// at.
+    var written: [RowKey] = []
+    var reshared: [RowKey] = []
     /// Whether rows wait that have UNIQUE values of others, until the fetch has brought everything.
     var defersUniqueness = false
     /// Whether a record came again as it was, which only a fetch from the beginning does.
@@ -115,6 +119,7 @@ struct ChangeApplier {
             if let candidate = try decide(record, batch) { candidates.append(candidate) }
         }
         try place(candidates)
+        try settleTrees()
     }
 
     /// Takes out the records that came as they are known, and were not read because of that.
@@ -243,10 +248,8 @@ struct ChangeApplier {
         if let base = remote.base { known.base = base }
         known.problem = nil
         known.waiting = nil
-        let isPending = entry != nil
-        try locate(remote, key, isPending: isPending)
+        try locate(remote, key)
         try settle(entry, plan, key, base: fields)
-        if isPending, case .nothing = plan.sending { try keepLink(key, remote) }
         try journal.add(plan.overruled, key, kept: plan.row, at: clock.edit(entry?.version ?? 0))
         guard let row = plan.row else {
             try known.save(database)
@@ -355,6 +358,7 @@ struct ChangeApplier {
         MergePlanner(
             edited: edited,
             deletion: table.declaration.deletion,
+            saysNull: table.saysNull,
             rule: table.rule(ofField:)
         )
     }

@@ -9,14 +9,18 @@ package struct MergePlanner {
     /// The fields of this device that wait to be sent; others follow the server even where they
     /// differ, such as a column's default.
     package var edited: Set<String>
+    /// Whether no value of a field is NULL, and not the column's default.
+    package var saysNull: (_ field: String) -> Bool
 
     package init(
         edited: Set<String>,
         deletion: DeletionRule = .editWins,
+        saysNull: @escaping (_ field: String) -> Bool = { _ in false },
         rule: @escaping (_ field: String) -> MergeRule
     ) {
         self.edited = edited
         self.deletion = deletion
+        self.saysNull = saysNull
         self.rule = rule
     }
 
@@ -111,7 +115,8 @@ package struct MergePlanner {
                 let resolution = resolve(field, before, local, remote)
                 value = resolution.value
                 plan.overruled += resolution.overruled
-                if value != theirs { sent.insert(field) }
+                let isUnsaid = value.isNull && remote.fields[field] == nil && saysNull(field)
+                if value != theirs || isUnsaid { sent.insert(field) }
             }
             if local.fields[field] != nil || remote.fields[field] != nil || !value.isNull {
                 row[field] = value

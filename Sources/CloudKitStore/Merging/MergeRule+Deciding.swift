@@ -52,7 +52,8 @@ extension MergeRule {
             return isFar || isTooFar ? nil : .integer(sum)
         case (_, .real(let local), .real(let remote)):
             guard let base = base.number else { return nil }
-            return .real(remote + local - base)
+            let sum = remote + local - base
+            return sum.isFinite ? .real(sum) : nil
         default: return nil
         }
     }

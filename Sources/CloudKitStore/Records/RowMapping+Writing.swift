@@ -55,7 +55,7 @@ extension RowMapping {
                         chosen[name] = value
                     }
                 }
-                return RecordForms(chosen).text
+                return RecordForms(chosen, saysNull: table.saysNull).text
             }
             let (now, had) = (text(fields), text(before))
             guard now != nil || had != nil else { continue }

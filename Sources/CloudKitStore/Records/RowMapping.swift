@@ -48,15 +48,17 @@ struct RowMapping: Sendable {
 
     /// A field as the row will have it, which the record of another client may spell otherwise.
     private func canonical(_ value: StoreValue, _ column: TableColumn) -> StoreValue {
-        switch column.form {
-        case .integer, .boolean, .real, .bytes, .asset, .date: return value
-        case .text where !column.affinity.keepsNumbers: return value
+        switch (column.form, value) {
+        case (.integer, _), (.boolean, _), (.real, _), (.bytes, _), (.asset, _), (.date, _):
+            return value
+        case (.text, .text(let text)) where !column.affinity.keepsNumbers && !text.hasNUL:
+            return value
         default: break
         }
         guard column.target == nil, let written = try? value.databaseValue(for: column) else {
             return value
         }
-        return StoreValue(column.affinity.stored(written), column).plain
+        return StoreValue(column.affinity.stored(written), column)
     }
 
     /// The column's value of a field.
@@ -181,6 +183,7 @@ struct RowMapping: Sendable {
     /// may have changed it since.
     private func current(_ value: StoreValue, _ column: TableColumn) -> StoreValue {
         guard case .written(let field, let form) = value else { return value }
+        if form == WrittenForm.null { return field.isNull ? field : canonical(field, column) }
         if case .asset = field { return form == WrittenForm.asText ? value : field }
         guard let written = WrittenForm.value(form, plain: field) else {
             return canonical(field, column)

@@ -113,11 +113,16 @@ struct Acknowledgements {
     private mutating func locate(_ record: SavedRecord, _ key: RowKey) throws {
         guard applier.hasPlaces else { return }
         guard var place = try Place.fetch(database, key) else { return }
+        let hadShare = place.share
         place.name = record.name
         place.parent = record.parent
         place.share = record.share
         try place.save(database, key)
-        guard !place.zone.isEmpty, record.parent == nil, record.share == nil else { return }
+        guard !place.zone.isEmpty else {
+            return try SharedTrees(database, mapping)
+                .settle([key], includesBelow: hadShare != record.share)
+        }
+        guard record.parent == nil, record.share == nil else { return }
         let isWhole = try Bool.fetchOne(
             database,
             sql: """
@@ -126,7 +131,7 @@ struct Acknowledgements {
                 """,
             arguments: [place.zone]
         )
-        if isWhole != true { try applier.letGo(key) }
+        if isWhole != true { try applier.letGoWithAllBelow(key) }
     }
 
     /// Takes in that a record is gone.
@@ -182,6 +187,11 @@ struct Acknowledgements {
             // Somebody put rows below it meanwhile.
             answer.needsFetch = true
             try applier.removeBelow(name)
+            // What is below goes first, however few records a batch holds.
+            if var last = entry {
+                last.version = try StoreClock.tick(database)
+                try last.save(database)
+            }
         case .quotaExceeded: answer.isOverQuota = true
         case .limitExceeded where batchCount > 1: answer.wasTooLarge = true
         default:
@@ -189,7 +199,7 @@ struct Acknowledgements {
             let problem =
                 "The server refused the record '\(name)': \(error.localizedDescription)"
             answer.setAside.append(problem)
-            try OutboxEntry.setAside(database, entry.key, version: entry.version, problem)
+            try OutboxEntry.setAside(database, version: entry.version, problem)
         }
     }
 

@@ -98,10 +98,8 @@ struct BatchBuilder {
             }
             if deletions.count >= limit { break }
         }
-        if hasPlaces {
-            // A record goes after those that are linked to it.
-            deletions.sort { catalog.rank($0.key.table) > catalog.rank($1.key.table) }
-        }
+        // A record goes after those that are linked to it, as some still are that nobody shares.
+        deletions.sort { catalog.rank($0.key.table) > catalog.rank($1.key.table) }
         for entry in deletions where count < limit { try addDeletion(entry) }
         return batch
     }
@@ -177,6 +175,7 @@ struct BatchBuilder {
         {
             return
         }
+        if wouldBeLost(table, leavingOut: open) { return }
         try addSave(entry, row, table, leavingOut: open, depth: depth)
     }
 
@@ -223,7 +222,9 @@ struct BatchBuilder {
                 """,
             arguments: [entry.key.text]
         )
-        guard isThere == false else {
+        // A key that is no UTF-8 is read as another than the entry has.
+        let isNoted = try OutboxEntry.fetch(database, entry.key) != nil
+        guard isThere == false, isNoted else {
             let columns = table.keyColumns.map { "'\($0.name)' holds \($0.form) values" }
             return try setAside(
                 entry,
@@ -255,6 +256,7 @@ struct BatchBuilder {
             found ?? KnownRecord(name: name, key: entry.key, type: table.recordType, zone: zone)
         known.key = entry.key
         let isNew = known.system == nil
+        guard try settle(entry, table, isNew: isNew) else { return }
         let sent = try known.sentFields()
         var fields: [String: StoreValue]
         do {
@@ -267,7 +269,6 @@ struct BatchBuilder {
         }
         if isNew, try !addDeletions(freeing: fields, table, depth: depth) { return }
         let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
-        if place != nil { try linkChildren(of: row, table) }
         // Of a record that the server has, a change stands against its field and the stamp alone.
         let base = try known.baseFields(includesWritten: true) {
             isNew || entry.changed[$0] != nil || $0 == RecordStamp.field
@@ -282,14 +283,16 @@ struct BatchBuilder {
         }
         var changes: [String: StoreValue] = [:]
         for (field, value) in fields where !open.contains(field) {
-            let isChanged = entry.changed[field] != nil && value != base[field] ?? .null
-            let isFirst = isNew && !value.isNull
+            let saysNull = value.isNull && table.saysNull(field)
+            let before: StoreValue? = base[field] ?? (saysNull ? nil : .null)
+            let isChanged = entry.changed[field] != nil && value != before
+            let isFirst = isNew && (saysNull || !value.isNull)
             guard isChanged || isFirst, isFirst || !forgets(value, of: field, table) else {
                 continue
             }
             changes[field] = value
         }
-        let isUnlinked = try place.map { try $0.parent != parentName(row, table) } ?? false
+        let isUnlinked = try isUnlinked(row, table, known, entry, place)
         guard !changes.isEmpty || isNew || isUnlinked else {
             if open.isEmpty { try entry.clear(database) }
             return
@@ -356,9 +359,10 @@ struct BatchBuilder {
                 recordType: table.recordType,
                 recordID: CKRecord.ID(recordName: known.name, zoneID: zoneID)
             )
-        if hasPlaces, try Place.fetch(database, entry.key)?.share == nil {
-            let parent = try parentName(row, table)
-            if record.parent?.recordID.recordName != parent {
+        let before = record.parent?.recordID.recordName
+        if hasPlaces || before != nil {
+            let parent = try link(row, table, known, entry, current: before)
+            if parent != before {
                 record.parent = parent.map {
                     CKRecord.Reference(
                         recordID: CKRecord.ID(recordName: $0, zoneID: zoneID),
@@ -387,10 +391,10 @@ struct BatchBuilder {
         }
         mapping.write(sent, to: record, table, files: files)
         let isNew = known.system == nil
-        let before = isNew ? base.filter { table.byField[$0.key] == nil } : base
+        let kept = isNew ? base.filter { table.byField[$0.key] == nil } : base
         mapping.writeForms(
-            before.merging(changes) { $1 },
-            over: isNew ? [:] : before,
+            kept.merging(changes) { $1 },
+            over: isNew ? [:] : kept,
             to: record,
             table
         )
@@ -401,7 +405,6 @@ struct BatchBuilder {
     private func setAside(_ entry: OutboxEntry, _ problem: String) throws {
         try OutboxEntry.setAside(
             database,
-            entry.key,
             version: entry.version,
             "The row '\(entry.key.text)' of the table '\(entry.key.table)': \(problem)"
         )

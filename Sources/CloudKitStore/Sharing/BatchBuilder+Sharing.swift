@@ -1,34 +1,73 @@
+import CloudKit
 import GRDB
 
 extension BatchBuilder {
-    /// The name of the record that a row is linked to, so that it is shared with it; nil when that
-    /// is not shared, or the server does not have it yet.
-    func parentName(_ row: StoredRow, _ table: TableSchema) throws -> String? {
-        guard let column = table.parentColumn, let target = column.target.flatMap({ catalog[$0] }),
-            case .reference(let name) = try mapping.value(row[column.name] ?? .null, column)
-                .plain,
+    /// Brings the places of a row that is new or was moved, and of all rows below it, to what the
+    /// rows are now.
+    ///
+    /// - Returns: Whether the row belongs to this zone; if not, it goes with the batch of its own.
+    /// - Throws: An error of the database.
+    func settle(_ entry: OutboxEntry, _ table: TableSchema, isNew: Bool) throws -> Bool {
+        guard hasPlaces, !table.isPublic else { return true }
+        if isNew || isMoved(entry, table) {
+            try SharedTrees(database, mapping).settle([entry.key], includesBelow: true)
+        }
+        return try Place.fetch(database, entry.key)?.zone ?? "" == zone
+    }
+
+    /// Whether a row would come to another user without the row that it is to be below.
+    ///
+    /// Nobody could put it there.
+    func wouldBeLost(_ table: TableSchema, leavingOut open: Set<String>) -> Bool {
+        guard !zone.isEmpty, !table.isPublic, let column = table.parentColumn else { return false }
+        return open.contains(column.field)
+    }
+
+    /// The name of the record that a row's record is to be linked to, so that it is shared with it;
+    /// nil when that is not shared, or the server does not have it yet.
+    ///
+    /// A link to the row above stays where nobody shares the two any more.
+    func link(
+        _ row: StoredRow,
+        _ table: TableSchema,
+        _ known: KnownRecord,
+        _ entry: OutboxEntry,
+        current: String?
+    ) throws -> String? {
+        let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
+        if place?.share != nil { return zone.isEmpty ? nil : current }
+        let isMoved = isMoved(entry, table)
+        // What is above a row of others may be out of sight.
+        guard zone.isEmpty || isMoved || known.system == nil else { return current }
+        let name = try SharedTrees(database, mapping)
+            .reference(of: row, table, known, isEdited: isMoved)
+        guard let name, name != current else { return name }
+        guard place != nil, let target = table.parentColumn?.target.flatMap({ catalog[$0] }),
             let key = RowKey(recordName: name, target),
             try Place.fetch(database, key)?.zone == zone, try isThere(key)
         else { return nil }
         return name
     }
 
-    /// Shares the rows below a shared one that came before it was.
-    func linkChildren(of row: StoredRow, _ table: TableSchema) throws {
-        for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
-            guard let child = catalog[name], let column = child.parentColumn,
-                foreignKey.columns == [column.name]
-            else { continue }
-            for childRow in try rows.rows(referring: foreignKey, child, row) {
-                guard let key = RowStore.key(childRow, child),
-                    try Place.fetch(database, key) == nil
-                else { continue }
-                try Place(zone: zone, writes: true).save(database, key)
-                guard try OutboxEntry.fetch(database, key) == nil else { continue }
-                let now = try StoreClock.tick(database)
-                try OutboxEntry(key: key, isDeleted: false, changed: [:], version: now)
-                    .save(database)
-            }
+    /// Whether a record is linked to another than it is to be.
+    func isUnlinked(
+        _ row: StoredRow,
+        _ table: TableSchema,
+        _ known: KnownRecord,
+        _ entry: OutboxEntry,
+        _ place: Place?
+    ) throws -> Bool {
+        if let place {
+            return try place.parent != link(row, table, known, entry, current: place.parent)
         }
+        // Of a row that nobody shares, a link is looked at when nothing else is to be sent.
+        guard entry.changed.isEmpty,
+            let parent = known.system.flatMap(RecordArchive.record)?.parent?.recordID.recordName
+        else { return false }
+        return try parent != link(row, table, known, entry, current: parent)
+    }
+
+    private func isMoved(_ entry: OutboxEntry, _ table: TableSchema) -> Bool {
+        table.parentColumn.map { entry.changed[$0.field] != nil } ?? false
     }
 }

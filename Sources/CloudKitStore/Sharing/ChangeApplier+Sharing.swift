@@ -1,18 +1,16 @@
 import GRDB
 
 extension ChangeApplier {
-    /// Keeps where a record is, when it is shared.
-    func locate(_ remote: RemoteRecord, _ key: RowKey, isPending: Bool) throws {
+    /// Keeps what the server says of a record's place, when it is shared.
+    mutating func locate(_ remote: RemoteRecord, _ key: RowKey) throws {
         guard zone != StoreFile.publicZone else { return }
-        let isShared = remote.parent != nil || remote.share != nil || !zone.isEmpty
+        let isShared = remote.share != nil || !zone.isEmpty
         guard isShared || hasPlaces else { return }
         let before = try Place.fetch(database, key)
-        guard isShared else {
-            // A link that waits to be sent is news to the server.
-            if before != nil, !isPending { try Place.remove(database, key) }
-            return
-        }
+        guard isShared || before != nil else { return }
         if before == nil { try SharingTriggers.install(catalog, in: database) }
+        if zone.isEmpty, before?.share != remote.share { reshared.append(key) }
+        hasPlaces = true
         try Place(
             zone: zone,
             name: remote.name,
@@ -22,13 +20,26 @@ extension ChangeApplier {
         ).save(database, key)
     }
 
-    /// Lets a row go on waiting to be linked with its parent, when another's edit came first.
-    func keepLink(_ key: RowKey, _ remote: RemoteRecord) throws {
-        guard hasPlaces, remote.parent == nil, remote.share == nil,
-            try Place.fetch(database, key) != nil
-        else { return }
-        let now = try StoreClock.tick(database)
-        try OutboxEntry(key: key, isDeleted: false, changed: [:], version: now).save(database)
+    /// Brings the places of the rows that were written to what the rows are now.
+    mutating func settleTrees() throws {
+        let (tops, rows) = (reshared, written)
+        reshared = []
+        written = []
+        guard hasPlaces else { return }
+        let trees = SharedTrees(database, mapping)
+        try trees.settle(tops, includesBelow: true)
+        try trees.settle(rows)
+    }
+
+    /// Forgets the shares among some deleted records.
+    mutating func forgetShares(_ names: [String]) throws {
+        guard hasPlaces, zone != StoreFile.publicZone else { return }
+        for name in names where try KnownRecord.fetch(database, name: name) == nil {
+            guard let top = try Place.forgetShare(database, name, zone), zone.isEmpty else {
+                continue
+            }
+            reshared.append(top)
+        }
     }
 
     /// Whether a record's row is another's already: two users gave one key to different rows.
@@ -156,6 +167,14 @@ extension ChangeApplier {
         }
     }
 
+    /// Lets go of a row that its user took out of a shared tree, with all rows below it.
+    mutating func letGoWithAllBelow(_ key: RowKey) throws {
+        if let table = catalog[key.table], let row = try rows.row(key, table) {
+            try letGoBelow(row, table, includesAll: true)
+        }
+        try letGo(key)
+    }
+
     /// Lets go of one row that is out of reach.
     mutating func letGo(_ key: RowKey) throws {
         guard let table = catalog[key.table] else { return }
@@ -251,6 +270,14 @@ extension ChangeApplier {
 extension KnownRecord {
     /// The name under which a record is kept whose own name is another's.
     static func name(_ name: String, asideIn zone: String) -> String { "\(zone)\n\(name)" }
+
+    /// Whether a row shows nothing in place of a reference because its target stays with the owner.
+    func hidesTarget(of value: StoreValue) -> Bool {
+        guard !zone.isEmpty, zone != StoreFile.publicZone, case .reference = value.plain else {
+            return false
+        }
+        return true
+    }
 
     /// The record's name on the server.
     var recordName: String { Self.recordName(name) }

@@ -49,6 +49,8 @@ extension CloudStore {
                 share = found
                 records = []
             } else {
+                // It may have been shared with the row above it before.
+                root.parent = nil
                 share = CKShare(rootRecord: root)
             }
             configure(share)
@@ -89,10 +91,10 @@ extension CloudStore {
         }
         try await database.deleteRecord(withID: share.recordID)
         let rowKey = RowKey(table: table, text: key)
+        let mapping = file.mapping
         try await file.writer.write { database in
-            guard var place = try Place.fetch(database, rowKey) else { return }
-            place.share = nil
-            try place.save(database, rowKey)
+            _ = try Place.forgetShare(database, share.recordID.recordName, "")
+            try SharedTrees(database, mapping).settle([rowKey], includesBelow: true)
         }
         try await sync()
     }
@@ -171,8 +173,13 @@ extension CloudStore {
     ) async throws -> CKRecord.ID {
         let id = try await recordID(of: key, in: table)
         let rowKey = RowKey(table: table, text: key)
-        let (known, place) = try await file.writer.read { database in
-            (
+        let mapping = file.mapping
+        let (known, place) = try await file.writer.write { database in
+            // A file of an older version may have places of rows that nobody shares any more.
+            if owned, let place = try Place.fetch(database, rowKey), !place.isFixed {
+                try SharedTrees(database, mapping).settle([rowKey])
+            }
+            return (
                 try KnownRecord.fetch(database, name: id.recordName),
                 try Place.fetch(database, rowKey)
             )
@@ -197,7 +204,7 @@ extension CloudStore {
                     + "share it"
             )
         }
-        if place.share == nil, place.parent != nil {
+        if place.share == nil {
             throw CloudStoreError(
                 .notShared,
                 "The row '\(key)' of the table '\(table)' is shared with the row above it; change "
@@ -236,7 +243,7 @@ extension CloudStore {
         return try records.map { try results[$0.recordID]?.get() ?? $0 }
     }
 
-    /// Notes that a row is shared; those below it follow when it is sent.
+    /// Notes that a row is shared, and all below it with it.
     private func note(_ key: RowKey, _ saved: [CKRecord], _ share: CKShare) async throws {
         let mapping = file.mapping
         let root = saved.first { !($0 is CKShare) }.map { RemoteRecord($0, mapping) }
@@ -250,9 +257,7 @@ extension CloudStore {
             var place = try Place.fetch(database, key) ?? Place(zone: "", writes: true)
             place.share = name
             try place.save(database, key)
-            guard try OutboxEntry.fetch(database, key) == nil else { return }
-            let now = try StoreClock.tick(database)
-            try OutboxEntry(key: key, isDeleted: false, changed: [:], version: now).save(database)
+            try SharedTrees(database, mapping).settle([key], includesBelow: true)
         }
     }
 }

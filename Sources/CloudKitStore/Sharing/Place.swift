@@ -3,8 +3,8 @@ import GRDB
 /// Where a row is that somebody shares: its zone, its place in the tree, and whether it may be
 /// changed here.
 ///
-/// Rows that nobody shares have none. The triggers keep the places of new and moved rows, see
-/// ``SharingTriggers``; those of records come with them.
+/// Rows that nobody shares have none. The triggers give one to new and moved rows, see
+/// ``SharingTriggers``; ``SharedTrees`` derives those of the user's own rows from what the rows are.
 struct Place {
     /// The zone; empty for the user's own.
     var zone: String
@@ -15,6 +15,9 @@ struct Place {
     /// The share, of a row that is the top of one.
     var share: String?
     var writes: Bool
+
+    /// Whether the place is the row's own, rather than that of the row above it.
+    var isFixed: Bool { share != nil || !zone.isEmpty }
 
     static func fetch(_ database: Database, _ key: RowKey) throws -> Place? {
         let statement = try database.cachedStatement(
@@ -38,6 +41,17 @@ struct Place {
         ) ?? false
     }
 
+    /// The names of the records that are tops of other users' shares.
+    static func namesOfOthersTops(_ database: Database) throws -> [String] {
+        try String.fetchAll(
+            database,
+            sql: """
+                SELECT name FROM grdb_cloudkit_place
+                WHERE zone <> '' AND share IS NOT NULL AND name IS NOT NULL
+                """
+        )
+    }
+
     func save(_ database: Database, _ key: RowKey) throws {
         let statement = try database.cachedStatement(
             sql: """
@@ -59,6 +73,37 @@ struct Place {
                 """
         )
         try statement.execute(arguments: [key.table, key.text])
+    }
+
+    /// Forgets the place of a row that nobody shares any more.
+    static func drop(_ database: Database, _ key: RowKey) throws {
+        try database.run(
+            "DELETE FROM grdb_cloudkit_place WHERE tbl = ? AND key = ?",
+            [key.table, key.text]
+        )
+    }
+
+    /// Forgets that a share was of a zone; gives the row that was its top.
+    static func forgetShare(
+        _ database: Database,
+        _ name: String,
+        _ zone: String
+    ) throws -> RowKey? {
+        try database.run(
+            "DELETE FROM grdb_cloudkit_share WHERE zone = ? AND name = ?",
+            [zone, name]
+        )
+        let top = try Row.fetchOne(
+            database,
+            sql: "SELECT tbl, key FROM grdb_cloudkit_place WHERE zone = ? AND share = ?",
+            arguments: [zone, name]
+        )
+        guard let key = top.map({ RowKey(table: $0["tbl"], text: $0["key"]) }) else { return nil }
+        try database.run(
+            "UPDATE grdb_cloudkit_place SET share = NULL WHERE tbl = ? AND key = ?",
+            [key.table, key.text]
+        )
+        return key
     }
 
     /// Learns from what the shares say which rows of others may be changed here.

@@ -57,17 +57,16 @@ struct SharingTriggers {
     private func body(_ kind: Kind) -> (event: String, condition: String, body: String)? {
         let columns = table.columns.map(\.name.quoted).joined(separator: ", ")
         switch kind {
-        case .mayInsert:
-            let checks = [parentWrites] + references.map { leaves($0, place("zone", above("NEW"))) }
-            let body = checks.compactMap(\.self).joined(separator: "\n    ")
-            return body.isEmpty ? nil : ("BEFORE INSERT", "true", body)
+        case .mayInsert: return ("BEFORE INSERT", "true", takesDeletedKey)
         case .mayUpdate:
             let changes = table.columns.map { differs($0) }.joined(separator: " OR ")
             return ("BEFORE UPDATE OF \(columns)", "(\(changes))", refuse("changed"))
         case .mayMove:
             guard !references.isEmpty else { return nil }
             let zone = place("zone", (table, RowKey.sql(table, of: "OLD")))
-            let body = references.map { leaves($0, zone, if: differs($0)) } + [parentWrites]
+            let moves = table.parentColumn.map(differs) ?? "false"
+            let body =
+                references.map { leaves($0, zone, if: differs($0)) } + [parentWrites(if: moves)]
             let names = references.map(\.name.quoted).joined(separator: ", ")
             return (
                 "BEFORE UPDATE OF \(names)", "true",
@@ -75,8 +74,11 @@ struct SharingTriggers {
             )
         case .mayDelete: return ("BEFORE DELETE", "true", refuse("deleted"))
         case .inserted:
-            guard let inherit else { return nil }
-            return ("AFTER INSERT", "true", inherit)
+            // Before the insert, nobody knows of one that becomes an update, or nothing at all.
+            let checks =
+                [refuse("replaced", "NEW"), takesKey, parentWrites()]
+                + references.map { leaves($0, newZone) } + [inherit]
+            return ("AFTER INSERT", "true", checks.compactMap(\.self).joined(separator: "\n    "))
         case .moved:
             guard let inherit, let parent = table.parentColumn else { return nil }
             let keys = table.keyColumns.map(\.name.quoted) + [parent.name.quoted]
@@ -132,21 +134,49 @@ struct SharingTriggers {
         "RAISE(ABORT, \("CloudKitStore: \(message)".literal))"
     }
 
-    private func refuse(_ verb: String) -> String {
+    private func refuse(_ verb: String, _ row: String = "OLD") -> String {
         let message =
             "the row of the table '\(table.name)' cannot be \(verb): its owner shares it read-only; "
             + "ask the owner for the right to change it, or change a copy with another key"
-        let place = place("writes", (table, RowKey.sql(table, of: "OLD")))
+        let place = place("writes", (table, RowKey.sql(table, of: row)))
         return "SELECT \(raise(message)) WHERE \(place) = 0;"
     }
 
-    private var parentWrites: String? {
+    private func parentWrites(if condition: String = "true") -> String? {
         guard let above = above("NEW") else { return nil }
         let message =
             "a row of the table '\(table.name)' cannot be below a row of the table '"
             + "\(above.table.name)' that its owner shares read-only; ask the owner for the right to "
             + "change it, or put the row elsewhere"
-        return "SELECT \(raise(message)) WHERE \(place("writes", above)) = 0;"
+        return "SELECT \(raise(message)) WHERE \(place("writes", above)) = 0 "
+            + "AND (\(condition));"
+    }
+
+    /// Refuses the key of a row of another zone that is replaced: two zones cannot have the row at a
+    /// time.
+    private var takesKey: String {
+        let old = place("zone", (table, RowKey.sql(table, of: "NEW")))
+        return "SELECT \(raise(keyIsTaken)) WHERE \(old) <> coalesce(\(newZone), '');"
+    }
+
+    /// Refuses the key of a row of another zone whose deletion waits to be sent.
+    private var takesDeletedKey: String {
+        let key = RowKey.sql(table, of: "NEW")
+        return "SELECT \(raise(keyIsTaken)) WHERE EXISTS (SELECT 1 FROM grdb_cloudkit_outbox "
+            + "WHERE tbl = \(table.name.literal) AND key = \(key) AND deleted <> 0) "
+            + "AND coalesce(\(place("zone", (table, key))), '') <> coalesce(\(newZone), '');"
+    }
+
+    private var keyIsTaken: String {
+        "a row of the table '\(table.name)' cannot have the key of one that another user owns, or "
+            + "the other way round; sync after that is deleted, or choose another key"
+    }
+
+    /// The zone of a row that is new or takes the place of another with its key: the one of the row
+    /// above it, or its own where it is the top of a share.
+    private var newZone: String {
+        let own = select("zone", (table, RowKey.sql(table, of: "NEW")))
+        return "coalesce(\(place("zone", above("NEW"))), (\(own) AND share IS NOT NULL))"
     }
 
     /// Refuses a reference to a row of another zone than a row's own.
@@ -165,14 +195,16 @@ struct SharingTriggers {
             + "AND (\(condition));"
     }
 
-    /// Puts a row where its parent is.
+    /// Puts a row where its parent is, unless it has a place: `OR IGNORE` would be what the statement
+    /// of the app says instead.
     private var inherit: String? {
         guard let above = above("NEW") else { return nil }
         return """
-            INSERT OR IGNORE INTO grdb_cloudkit_place (tbl, key, zone, writes)
+            INSERT INTO grdb_cloudkit_place (tbl, key, zone, writes)
                     SELECT \(table.name.literal), \(RowKey.sql(table, of: "NEW")), zone, writes
                     FROM grdb_cloudkit_place WHERE tbl = \(above.table.name.literal)
-                        AND key = \(above.key);
+                        AND key = \(above.key)
+                    ON CONFLICT (tbl, key) DO NOTHING;
             """
     }
 }

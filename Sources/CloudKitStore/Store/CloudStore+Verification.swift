@@ -20,9 +20,11 @@ extension CloudStore {
         if file.catalog.hasPublicTables { zones.append(StoreFile.publicZone) }
         for zone in zones {
             let server =
-                zone == StoreFile.publicZone ? try await publicTags() : try await serverTags(zone)
+                zone == StoreFile.publicZone
+                ? try await publicTags().mapValues { Version(tag: $0) }
+                : try await versions(in: zone)
             let part = try await file.writer.read { database in
-                try Self.compare(server, zone, database, mapping)
+                try Self.compare(server, zone, database, mapping, comparesPlaces: zone.isEmpty)
             }
             if repairs, !part.differences.isEmpty { try await repair(part.differences, zone) }
             result.compared += part.compared
@@ -42,7 +44,7 @@ extension CloudStore {
             )
             var result = Verification()
             for (zone, records) in Dictionary(grouping: known, by: \.zone) {
-                let tags = records.map { ($0.name, $0.tag ?? "") }
+                let tags = records.map { ($0.name, Version(tag: $0.tag ?? "")) }
                 let server = Dictionary(uniqueKeysWithValues: tags)
                 let part = try Self.compare(server, zone, database, mapping)
                 result.compared += part.compared
@@ -52,10 +54,17 @@ extension CloudStore {
         }
     }
 
-    /// The tags of all records of a zone, by name.
-    private func serverTags(_ zone: String) async throws -> [String: String] {
+    /// What is compared of a record that the server has.
+    private struct Version: Sendable {
+        var tag: String
+        /// The name of the record above it in a shared tree.
+        var parent: String?
+    }
+
+    /// The versions of all records of a zone, by name.
+    private func versions(in zone: String) async throws -> [String: Version] {
         let source = database(of: file.id(zone))
-        var tags: [String: String] = [:]
+        var versions: [String: Version] = [:]
         var token: CKServerChangeToken?
         while true {
             let page:
@@ -78,19 +87,24 @@ extension CloudStore {
             }
             for (id, result) in page.modificationResultsByID {
                 let record = try result.get().record
-                if !(record is CKShare) { tags[id.recordName] = record.recordChangeTag ?? "" }
+                if record is CKShare { continue }
+                versions[id.recordName] = Version(
+                    tag: record.recordChangeTag ?? "",
+                    parent: record.parent?.recordID.recordName
+                )
             }
-            for deletion in page.deletions { tags[deletion.recordID.recordName] = nil }
+            for deletion in page.deletions { versions[deletion.recordID.recordName] = nil }
             token = page.changeToken
-            if !page.moreComing { return tags }
+            if !page.moreComing { return versions }
         }
     }
 
     private static func compare(
-        _ server: [String: String],
+        _ server: [String: Version],
         _ zone: String,
         _ database: Database,
-        _ mapping: RowMapping
+        _ mapping: RowMapping,
+        comparesPlaces: Bool = false
     ) throws -> Verification {
         let known = try KnownRecord.fetchAll(
             database,
@@ -103,8 +117,18 @@ extension CloudStore {
             result.differences.append(.init(kind: .unknownHere, recordName: name))
         }
         let rows = RowStore(database: database, mapping: mapping)
+        let trees = SharedTrees(database, mapping)
+        let hasPlaces = try Place.exist(database)
         for record in known {
-            if let kind = try difference(record, server[record.recordName], rows) {
+            let version = server[record.recordName]
+            var kind = try difference(record, version?.tag, rows)
+            if comparesPlaces, kind == nil, hasPlaces || version?.parent != nil,
+                try !trees.isInPlace(record, below: version?.parent),
+                try record.key.map(trees.isPending) != true
+            {
+                kind = .otherPlace
+            }
+            if let kind {
                 result.differences.append(.init(kind: kind, recordName: record.recordName))
             }
         }
@@ -126,12 +150,26 @@ extension CloudStore {
         guard let row = try rows.row(key, table) else { return .missingHere }
         let (base, fields) = (try known.baseFields(), try rows.mapping.fields(row, table))
         for (field, value) in fields where entry?.changed[field] == nil {
-            // A field that the server never had leaves the column's default.
-            guard let expected = base[field], value != expected else { continue }
-            if value.isNull, case .asset = expected.plain { continue }
+            guard let theirs = expected(field, base, table), value != theirs else { continue }
+            if value.isNull, case .asset = theirs.plain { continue }
+            if value.isNull, known.hidesTarget(of: theirs) { continue }
             return .unnotedEdit
         }
         return nil
+    }
+
+    /// What the server has for a row; nil for a field that it never had, which leaves the column's
+    /// default, and for what the record's name says alone.
+    private static func expected(
+        _ field: String,
+        _ base: [String: StoreValue],
+        _ table: TableSchema
+    ) -> StoreValue? {
+        if let value = base[field] { return value }
+        guard let column = table.byField[field], !column.isKey, !column.hasDefault else {
+            return nil
+        }
+        return .null
     }
 
     private func repair(
@@ -144,6 +182,7 @@ extension CloudStore {
         let fetched = (named[.unknownHere] ?? []) + (named[.otherVersion] ?? [])
         let gone = named[.missingOnServer] ?? []
         let (edited, missing) = (named[.unnotedEdit] ?? [], named[.missingHere] ?? [])
+        let moved = named[.otherPlace] ?? []
         var records: [RemoteRecord] = []
         for start in stride(from: 0, to: fetched.count, by: configuration.batchLimit) {
             let part = fetched[start..<min(start + configuration.batchLimit, fetched.count)]
@@ -164,6 +203,10 @@ extension CloudStore {
             try applier.finishDeletions()
             let rows = RowStore(database: database, mapping: mapping)
             for name in edited { try Self.noteEdit(name, rows) }
+            let keys = try moved.compactMap { try KnownRecord.fetch(database, name: $0)?.key }
+            let trees = SharedTrees(database, mapping)
+            try trees.settle(keys, includesBelow: true)
+            try trees.send(keys)
             return applier.changes
         }
         publish(changes)
@@ -179,8 +222,12 @@ extension CloudStore {
         var entry =
             try OutboxEntry.fetch(rows.database, key)
             ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: now)
-        for (field, value) in try rows.mapping.fields(row, table)
-        where base[field] != nil && base[field] != value { entry.changed[field] = now }
+        for (field, value) in try rows.mapping.fields(row, table) {
+            guard let theirs = expected(field, base, table), theirs != value,
+                !(value.isNull && known.hidesTarget(of: theirs))
+            else { continue }
+            entry.changed[field] = now
+        }
         entry.version = now
         try entry.save(rows.database)
     }

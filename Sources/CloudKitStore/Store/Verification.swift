@@ -14,6 +14,9 @@ public struct Verification: Hashable, Sendable {
             case unnotedEdit
             /// The row of a known record is missing, and no deletion was noted.
             case missingHere
+            /// The server has a row of a shared tree outside of it or elsewhere in it, or a row of
+            /// none within one.
+            case otherPlace
         }
 
         /// What differs.

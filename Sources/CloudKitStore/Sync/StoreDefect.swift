@@ -77,4 +77,6 @@ package enum StoreDefect: String, CaseIterable, Sendable {
     case forgetsRefused
     /// The rows of a share that ended stay.
     case keepsLostRows
+    /// Rows that come into a shared tree with the row above them are not linked to it.
+    case leavesUnlinked
 }

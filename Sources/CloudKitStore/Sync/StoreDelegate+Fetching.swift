@@ -76,10 +76,6 @@ extension StoreDelegate {
                 }
             }
         }
-        if !zone.isEmpty {
-            if fetch.hasNewShare { try await fetchAll(zone, database) }
-            if try await forgetLostShares(zone, database) { sweeps = true }
-        }
         if sweeps { try await sweep(zone, before: fetch.session, database) }
         try await finishFetch(zone, database)
     }

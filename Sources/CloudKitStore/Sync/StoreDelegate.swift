@@ -41,8 +41,6 @@ final class StoreDelegate: CKSyncEngineDelegate {
         var session: Int64 = 0
         /// Whether it saw records that were known, and so goes over everything.
         var sweeps = false
-        /// Whether it saw a share of a zone that was known by another, whose records may be old.
-        var hasNewShare = false
     }
 
     /// A record that a fetch did not mention and the server does not have.

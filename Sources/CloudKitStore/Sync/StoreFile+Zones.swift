@@ -54,7 +54,14 @@ extension StoreFile {
             var known = record
             known.forgetServer()
             try known.save(database)
+            if let key = known.key { try Place.drop(database, key) }
         }
+        // The shares went with their tops.
+        let keys = try Row.fetchAll(
+            database,
+            sql: "SELECT tbl, key FROM grdb_cloudkit_place WHERE zone = '' ORDER BY tbl, key"
+        ).map { RowKey(table: $0["tbl"], text: $0["key"]) }
+        try SharedTrees(database, mapping).settle(keys)
     }
 
     /// Puts all rows into the outbox.

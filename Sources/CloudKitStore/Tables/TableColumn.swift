@@ -15,4 +15,8 @@ struct TableColumn: Hashable, Sendable {
 
     /// Whether a record without a value for the field leaves nothing that could be written.
     var needsValue: Bool { isNotNull && !hasDefault }
+
+    /// Whether a record without a value for the field leaves the column's default, so that NULL must
+    /// be said.
+    var saysNull: Bool { hasDefault && !isNotNull && form != .asset }
 }

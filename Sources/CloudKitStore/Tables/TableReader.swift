@@ -107,7 +107,7 @@ struct TableReader {
                 name: row["name"],
                 type: row["type"] ?? "",
                 isNotNull: row["notnull"],
-                hasDefault: !(row["dflt_value"] as DatabaseValue).isNull,
+                hasDefault: ((row["dflt_value"] as String?) ?? "NULL").uppercased() != "NULL",
                 keyPlace: row["pk"]
             )
         }

@@ -16,6 +16,7 @@ final class TableSchema: Sendable {
     let assetColumns: [TableColumn]
     /// The columns by field.
     let byField: [String: TableColumn]
+    private let hasNulls: Bool
     private let places: [String: Int]
     /// The SQL that is run for every row.
     let sql: RowSQL
@@ -32,9 +33,13 @@ final class TableSchema: Sendable {
         self.foreignKeys = foreignKeys
         assetColumns = columns.filter { $0.form == .asset }
         byField = Dictionary(columns.map { ($0.field, $0) }) { first, _ in first }
+        hasNulls = columns.contains(where: \.saysNull)
         places = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
         sql = RowSQL(table: declaration.name, columns: columns, keyColumns: keyColumns)
     }
+
+    /// Whether no value of a field is NULL, and not the column's default.
+    func saysNull(_ field: String) -> Bool { hasNulls && byField[field]?.saysNull == true }
 
     /// The table as it is after its columns are known better.
     func with(columns: [TableColumn], foreignKeys: [ForeignKey]) -> TableSchema {

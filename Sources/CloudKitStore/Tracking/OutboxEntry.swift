@@ -78,8 +78,9 @@ struct OutboxEntry {
     /// Removes the entry, unless it has changed since.
     func clear(_ database: Database) throws {
         try database.run(
-            "DELETE FROM grdb_cloudkit_outbox WHERE tbl = ? AND key = ? AND version = ?",
-            [key.table, key.text, version]
+            // A key may be one that no string has, and versions are unique.
+            "DELETE FROM grdb_cloudkit_outbox WHERE version = ?",
+            [version]
         )
     }
 
@@ -96,14 +97,12 @@ struct OutboxEntry {
     /// Sets the entry aside with a reason, unless it has changed since.
     static func setAside(
         _ database: Database,
-        _ key: RowKey,
         version: Int64,
         _ problem: String
     ) throws {
         try database.execute(
-            sql:
-                "UPDATE grdb_cloudkit_outbox SET problem = ? WHERE tbl = ? AND key = ? AND version = ?",
-            arguments: [problem, key.table, key.text, version]
+            sql: "UPDATE grdb_cloudkit_outbox SET problem = ? WHERE version = ?",
+            arguments: [problem, version]
         )
     }
 

@@ -35,7 +35,7 @@ package enum FieldCoding {
     /// - Parameters:
     ///   - data: The bytes.
     ///   - includesWritten: Whether all fields are among them whose values are
-    ///     ``StoreValue/written(_:as:)``.
+    ///     ``StoreValue/written(_:as:)``, or NULL.
     ///   - isWanted: Whether a field is asked for.
     /// - Returns: The values by field.
     /// - Throws: ``Unreadable``.
@@ -162,8 +162,10 @@ package enum FieldCoding {
             self.bytes = bytes
         }
 
-        /// Whether the next value is one that is held otherwise than usual.
-        var isAtWritten: Bool { place < bytes.count && bytes[place] == Tag.written }
+        /// Whether the next value is one that is held otherwise than usual, or none.
+        var isAtWritten: Bool {
+            place < bytes.count && (bytes[place] == Tag.written || bytes[place] == Tag.null)
+        }
 
         private mutating func byte() throws -> UInt8 {
             guard place < bytes.count else { throw Unreadable() }

@@ -64,6 +64,14 @@ public enum StoreValue: Hashable, Sendable {
 }
 
 extension String {
+    /// Whether the character NUL is in the text.
+    var hasNUL: Bool {
+        let found = utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+        }
+        return found ?? utf8.contains(0)
+    }
+
     /// Whether two texts are the same, byte for byte; strings are equal that look alike.
     func hasSameBytes(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }

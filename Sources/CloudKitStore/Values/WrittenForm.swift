@@ -5,8 +5,9 @@ import GRDB
 ///
 /// The first letter is the storage class: `i42`, `r1.5`, `ttext`, `bBASE64`, and `nBASE64` for text
 /// with NUL or bytes that are no UTF-8. `T` and `B` stand for the field's own text or bytes, as text
-/// or as a blob.
+/// or as a blob, and `0` for NULL in a column that has a default.
 enum WrittenForm {
+    static let null = "0"
     static let asText = "T"
     static let asBlob = "B"
 
@@ -76,9 +77,17 @@ struct RecordForms {
     }
 
     /// The forms of fields that have one.
-    init(_ fields: [String: StoreValue]) {
+    ///
+    /// - Parameters:
+    ///   - fields: The values by field.
+    ///   - saysNull: Whether no value of a field is NULL, and not the column's default.
+    init(_ fields: [String: StoreValue], saysNull: (String) -> Bool) {
         for (name, value) in fields {
-            if case .written(_, let form) = value { forms.append((name, form)) }
+            switch value {
+            case .written(_, let form): forms.append((name, form))
+            case .null where saysNull(name): forms.append((name, WrittenForm.null))
+            default: continue
+            }
         }
         forms.sort { $0.name < $1.name }
     }

@@ -320,6 +320,13 @@ struct SharingTests {
             ] {
                 #expect(try await refusal(bob, sql).contains("that another user owns"))
             }
+            // Nor does one take the key of the other before its deletion is synced.
+            for sql in [
+                "DELETE FROM note WHERE id = 'n'; INSERT INTO note (id, folder) VALUES ('n', 'sub')",
+                "DELETE FROM folder WHERE id = 'sub'; INSERT INTO folder (id) VALUES ('sub')",
+            ] {
+                #expect(try await refusal(bob, sql).contains("cannot have the key"))
+            }
             try await ada.run("UPDATE note SET title = 'Tarp' WHERE id = 'n'")
             try await settle(ada, bob)
             #expect(try await bob.value("SELECT title FROM note WHERE id = 'n'") == "Bob's n")

@@ -14,7 +14,8 @@ enum SimulatedApp {
             id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT,
             count INTEGER NOT NULL DEFAULT 0, low INTEGER, high INTEGER, tags TEXT,
             server TEXT, client TEXT, custom TEXT, photo BLOB, day DATE, amount REAL, data BLOB,
-            folder TEXT REFERENCES folder (id) ON DELETE SET NULL, draft TEXT
+            mood TEXT DEFAULT 'calm', folder TEXT REFERENCES folder (id) ON DELETE SET NULL,
+            draft TEXT
         );
         CREATE TABLE mark (
             note TEXT NOT NULL REFERENCES note (id) ON DELETE CASCADE,
@@ -67,7 +68,7 @@ enum SimulatedApp {
             "note", "id",
             [
                 "title", "body", "count", "low", "high", "tags", "server", "client", "custom",
-                "photo", "folder", "day", "amount", "data",
+                "photo", "folder", "day", "amount", "data", "mood",
             ], ["extra"]
         ),
         ("mark", "note || '/' || place", ["note", "text"], []),

@@ -86,7 +86,8 @@ struct SimulationWriter {
         case .title: return set("note", "title", "'\(value)', day = \(odd)", &chance)
         case .body: return set("note", "body", "'\(value)', amount = \(odd)", &chance)
         case .custom: return set("note", "custom", "'\(value)', data = \(odd)", &chance)
-        case .server, .client: return set("note", edit.rawValue, "'\(value)'", &chance)
+        case .server, .client:
+            return set("note", edit.rawValue, "'\(value)', mood = \(mood)", &chance)
         case .extra: return isNew ? set("note", "extra", "'\(value)'", &chance) : []
         case .clearBody: return set("note", "body", "NULL", &chance)
         case .clearPhoto: return set("note", "photo", "NULL", &chance)
@@ -123,6 +124,9 @@ struct SimulationWriter {
     /// A value as SQLite holds it, of any kind.
     var odd: String { SimulatedValue.sql(number) }
 
+    /// A value of a column with a default, or NULL.
+    private var mood: String { number.isMultiple(of: 2) ? "NULL" : "'v\(number)'" }
+
     private func insertNote(_ chance: inout SeededChance) -> [String] {
         guard chance.chance(40) else {
             let folder = reference("folder", chance.chance(50), &chance)
@@ -133,8 +137,8 @@ struct SimulationWriter {
         }
         return [
             "INSERT INTO folder (id, name) VALUES ('f\(number)', 'w\(number)')",
-            "INSERT INTO note (id, title, folder, body) VALUES "
-                + "('n\(number)', 'v\(number)', 'f\(number)', 'b\(number)')",
+            "INSERT INTO note (id, title, folder, body, mood) VALUES "
+                + "('n\(number)', 'v\(number)', 'f\(number)', 'b\(number)', \(mood))",
         ]
     }
 

@@ -1,0 +1,179 @@
+import CloudKit
+import GRDB
+
+/// Derives from the rows as they are which of them are shared, and what their records say of it.
+///
+/// A row is shared when it is the top of a share, or below a row that is. A record above it that the
+/// server has on record elsewhere is put right with an entry in the outbox; the records of rows that
+/// nobody shares may keep the link to the row above them.
+struct SharedTrees {
+    let database: Database
+    let mapping: RowMapping
+    private let rows: RowStore
+
+    /// How many rows may be above each other.
+    private static let depthLimit = 1000
+
+    init(_ database: Database, _ mapping: RowMapping) {
+        self.database = database
+        self.mapping = mapping
+        rows = RowStore(database: database, mapping: mapping)
+    }
+
+    private var catalog: TableCatalog { mapping.catalog }
+
+    // MARK: Where a row is
+
+    /// Where a row belongs as the rows are now; nil when nobody shares it.
+    func place(of key: RowKey) throws -> Place? {
+        var current = key
+        var seen: Set<RowKey> = []
+        // Rows that are above each other are below no other.
+        while seen.insert(current).inserted, seen.count <= Self.depthLimit {
+            if let place = try Place.fetch(database, current), place.isFixed { return place }
+            guard let above = try above(current) else { return nil }
+            current = above
+        }
+        return nil
+    }
+
+    /// Whether a change of a row, or of one above it, waits to be sent.
+    func isPending(_ key: RowKey) throws -> Bool {
+        var current: RowKey? = key
+        var seen: Set<RowKey> = []
+        while let key = current, seen.insert(key).inserted, seen.count <= Self.depthLimit {
+            if try OutboxEntry.fetch(database, key) != nil { return true }
+            current = try above(key)
+        }
+        return false
+    }
+
+    /// The row that a row is shared with, if that is here.
+    private func above(_ key: RowKey) throws -> RowKey? {
+        guard let table = catalog[key.table], let row = try rows.row(key, table),
+            let column = table.parentColumn, let target = column.target.flatMap({ catalog[$0] }),
+            let name = try reference(row[column.name], column),
+            let above = RowKey(recordName: name, target), try rows.row(above, target) != nil
+        else { return nil }
+        return above
+    }
+
+    private func reference(_ value: DatabaseValue?, _ column: TableColumn) throws -> String? {
+        guard case .reference(let name) = try mapping.value(value ?? .null, column).plain else {
+            return nil
+        }
+        return name
+    }
+
+    /// The name of the record that a row's `parent` column refers to.
+    ///
+    /// A column that shows nothing because the row above has not come refers to what the server says.
+    func reference(
+        of row: StoredRow,
+        _ table: TableSchema,
+        _ known: KnownRecord,
+        isEdited: Bool
+    ) throws -> String? {
+        guard let column = table.parentColumn else { return nil }
+        if known.waiting != nil, !isEdited {
+            let base = try known.baseFields { $0 == column.field }
+            if case .reference(let name)? = base[column.field]?.plain { return name }
+        }
+        return try reference(row[column.name], column)
+    }
+
+    /// Whether a record of the user's own zone says of its place what its row does.
+    ///
+    /// - Parameters:
+    ///   - known: The record.
+    ///   - parent: The record that the server has above it.
+    /// - Returns: Whether that is so; true for records that are no rows.
+    /// - Throws: An error of the database.
+    func isInPlace(_ known: KnownRecord, below parent: String?) throws -> Bool {
+        guard let key = known.key, let table = catalog[key.table], known.problem == nil,
+            let row = try rows.row(key, table)
+        else { return true }
+        let place = try place(of: key)
+        if try Place.fetch(database, key)?.share != nil { return parent == nil }
+        if place == nil, parent == nil { return true }
+        return try parent == reference(of: row, table, known, isEdited: false)
+    }
+
+    // MARK: After a change
+
+    /// Brings the places of some rows, and of the rows below those that came into a shared tree or
+    /// left one, to what the rows are now.
+    ///
+    /// - Parameters:
+    ///   - keys: The rows.
+    ///   - includesBelow: Whether to look at all rows below, for rows that others may have changed
+    ///     while nobody shared them.
+    /// - Throws: An error of the database.
+    func settle(_ keys: some Sequence<RowKey>, includesBelow: Bool = false) throws {
+        var next: [(key: RowKey, place: Place?)] = []
+        for key in keys { next.append((key, try place(of: key))) }
+        var seen: Set<RowKey> = []
+        while let (key, place) = next.popLast() {
+            guard seen.insert(key).inserted else { continue }
+            let hasChanged = try settle(key, place)
+            guard hasChanged || includesBelow else { continue }
+            for child in try below(key) {
+                let own = try Place.fetch(database, child)
+                next.append((child, own?.isFixed == true ? own : place))
+            }
+        }
+    }
+
+    /// Brings one row's place to what it is to be, and says whether it came or went.
+    private func settle(_ key: RowKey, _ place: Place?) throws -> Bool {
+        let before = try Place.fetch(database, key)
+        guard let place else {
+            if before != nil { try Place.drop(database, key) }
+            return before != nil
+        }
+        if before == nil {
+            let name = try catalog[key.table].map(key.recordName)
+            let known = try name.flatMap { try KnownRecord.fetch(database, name: $0) }
+            var new = Place(zone: place.zone, writes: place.writes)
+            if let known, let system = known.system, known.zone == place.zone {
+                new.name = known.recordName
+                new.parent = RecordArchive.record(system)?.parent?.recordID.recordName
+            }
+            try new.save(database, key)
+        }
+        if place.zone.isEmpty, mapping.defect != .leavesUnlinked { try link(key) }
+        return before == nil
+    }
+
+    /// Has a record sent that is linked to another than it should be, unless its row waits anyway.
+    private func link(_ key: RowKey) throws {
+        guard let table = catalog[key.table], try OutboxEntry.fetch(database, key) == nil,
+            let known = try KnownRecord.fetch(database, name: try key.recordName(table)),
+            known.system != nil, known.zone.isEmpty,
+            try !isInPlace(known, below: Place.fetch(database, key)?.parent)
+        else { return }
+        try send([key])
+    }
+
+    /// Has the records of some rows looked at when something is sent next.
+    func send(_ keys: [RowKey]) throws {
+        for key in keys where try OutboxEntry.fetch(database, key) == nil {
+            let now = try StoreClock.tick(database)
+            try OutboxEntry(key: key, isDeleted: false, changed: [:], version: now).save(database)
+        }
+    }
+
+    /// The rows that are shared with a row.
+    private func below(_ key: RowKey) throws -> [RowKey] {
+        guard let table = catalog[key.table], let row = try rows.row(key, table) else { return [] }
+        var keys: [RowKey] = []
+        for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
+            guard let child = catalog[name], foreignKey.columns == [child.parentColumn?.name] else {
+                continue
+            }
+            keys += try rows.rows(referring: foreignKey, child, row)
+                .compactMap { RowStore.key($0, child) }
+        }
+        return keys
+    }
+}

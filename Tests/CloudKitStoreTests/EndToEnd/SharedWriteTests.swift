@@ -1,0 +1,160 @@
+import CloudKit
+import CloudKitStore
+import CloudKitTesting
+import GRDB
+import Support
+import Testing
+
+@Suite("Rows of shared trees are written as others are", .timeLimit(.minutes(10)))
+struct SharedWriteTests {
+    typealias Friends = SharingTests.Friends
+
+    /// Runs a test with a folder that has rows in it, and one that has none, both shared.
+    private static func withFriends(
+        _ body: @Sendable (Friends) async throws -> Void
+    ) async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud)
+            try await friends.ada.run("INSERT INTO folder VALUES ('lone', 'Lone', NULL)")
+            try await friends.begin()
+            try await friends.accept(friends.share("lone"), friends.bob, friends.cleo)
+            try await body(friends)
+        }
+    }
+
+    /// What is written to a row, and the row that the owner has then.
+    static let writes = [
+        (
+            "INSERT INTO folder (id, name) VALUES ('lone', 'New') "
+                + "ON CONFLICT (id) DO UPDATE SET name = excluded.name", "folder lone New "
+        ),
+        (
+            "INSERT INTO folder (id, name) VALUES ('sub', 'New') "
+                + "ON CONFLICT (id) DO UPDATE SET name = excluded.name", "folder sub New trip"
+        ),
+        (
+            "INSERT INTO note (id, title) VALUES ('n', 'New') "
+                + "ON CONFLICT (id) DO UPDATE SET title = excluded.title", "note n New sub"
+        ),
+        (
+            "INSERT INTO note (id, title, folder) VALUES ('n', 'New', 'sub') ON CONFLICT (id) "
+                + "DO UPDATE SET title = excluded.title, folder = excluded.folder",
+            "note n New sub"
+        ),
+        ("INSERT OR IGNORE INTO note (id, title) VALUES ('n', 'New')", "note n Tent sub"),
+        ("INSERT OR IGNORE INTO folder (id, name) VALUES ('lone', 'New')", "folder lone Lone "),
+        ("INSERT OR REPLACE INTO folder (id, name) VALUES ('lone', 'New')", "folder lone New "),
+        (
+            "INSERT OR REPLACE INTO note (id, title, folder) VALUES ('n', 'New', 'sub')",
+            "note n New sub"
+        ),
+        (
+            "INSERT OR REPLACE INTO note (id, title, folder) VALUES ('n', 'New', 'trip')",
+            "note n New trip"
+        ),
+    ]
+
+    private static func rows(_ device: Device) async throws -> [String] {
+        try await device.database.read { database in
+            try String.fetchAll(
+                database,
+                sql: """
+                    SELECT 'folder ' || id || ' ' || name || ' ' || coalesce(parent, '') FROM folder
+                    UNION SELECT 'note ' || id || ' ' || title || ' ' || coalesce(folder, '') FROM note
+                        WHERE id <> 'x'
+                    """
+            )
+        }
+    }
+
+    @Test(
+        "An upsert or a replacement of a shared row arrives, the owner's and a participant's",
+        arguments: writes,
+        [true, false]
+    )
+    func upsert(_ write: (sql: String, row: String), _ isOwner: Bool) async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            let (writer, other) = isOwner ? (ada, bob) : (bob, ada)
+            try await writer.run(write.sql)
+            try await settle(writer, other, writer)
+            #expect(try await Self.rows(ada).contains(write.row))
+            #expect(try await Self.rows(bob) == Self.rows(ada))
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+        }
+    }
+
+    @Test("A replacement of a row that may only be read is refused, or that takes one away")
+    func refusals() async throws {
+        try await Self.withFriends { friends in
+            for (device, sql) in [
+                (friends.cleo, "INSERT OR REPLACE INTO folder (id, name) VALUES ('lone', 'No')"),
+                (
+                    friends.cleo,
+                    "INSERT OR REPLACE INTO note (id, title, folder) VALUES ('n', 'No', 'sub')"
+                ),
+                (
+                    friends.cleo,
+                    "INSERT INTO note (id, title) VALUES ('n', 'No') "
+                        + "ON CONFLICT (id) DO UPDATE SET title = excluded.title"
+                ),
+                (friends.bob, "INSERT OR REPLACE INTO note (id, title) VALUES ('n', 'No')"),
+            ] {
+                let error = try await #require(throws: DatabaseError.self) {
+                    try await device.run(sql)
+                }
+                #expect(error.resultCode == .SQLITE_CONSTRAINT)
+            }
+            // Where nothing is written, nothing is refused.
+            try await friends.cleo.run(
+                "INSERT OR IGNORE INTO note (id, title, folder) VALUES ('n', 'No', 'sub')"
+            )
+            for device in [friends.bob, friends.cleo] {
+                #expect(try await device.value("SELECT title FROM note WHERE id = 'n'") == "Tent")
+                try await device.store.settled()
+            }
+        }
+    }
+
+    @Test("A row is shared whose place is one that an older version left behind")
+    func stalePlace() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud)
+            try await friends.fill()
+            try await friends.ada.run(
+                """
+                INSERT INTO grdb_cloudkit_place (tbl, key, zone, name, parent) VALUES
+                    ('folder', 'trip', '', 'folder:trip', NULL),
+                    ('folder', 'sub', '', 'folder:sub', 'folder:trip'),
+                    ('note', 'n', '', 'note:n', 'folder:sub')
+                """
+            )
+            try await friends.accept(friends.share("sub"), friends.bob)
+            #expect(try await friends.bob.value("SELECT group_concat(id) FROM note") == "n")
+            #expect(try await friends.ada.store.verify().differences == [])
+            try await friends.ada.store.settled()
+        }
+    }
+
+    @Test("A link of a row that nobody shares to another than the one above it is put right")
+    func strayLink() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud)
+            let ada = friends.ada
+            try await friends.fill()
+            let record = try await ada.cloud.record(for: Device.id("note:n"))
+            record.parent = CKRecord.Reference(recordID: Device.id("folder:trip"), action: .none)
+            _ = try await ada.cloud.save(record)
+            try await ada.store.sync()
+            let found = try await ada.store.verify(repairing: true).differences
+            #expect(found.map(\.kind) == [.otherPlace])
+            try await ada.store.sync()
+            #expect(try await ada.store.verify().differences == [])
+            #expect(try await ada.cloud.record(for: Device.id("note:n")).parent == nil)
+            try await ada.store.settled()
+        }
+    }
+}

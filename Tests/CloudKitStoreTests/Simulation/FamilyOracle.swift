@@ -1,0 +1,199 @@
+import CloudKit
+import CloudKitStore
+import CloudKitTesting
+import Foundation
+
+/// Computes what each user must see from the list of records that the service has, and looks into the
+/// rows of the devices; it asks the store nothing.
+struct FamilyOracle: Sendable {
+    /// What a zone of a user has.
+    struct Zone {
+        var records: [String: CKRecord] = [:]
+        var shares: [String: CKShare] = [:]
+
+        /// The tops of the trees that a user takes part in, and whether they may write there.
+        func tops(for user: String) -> [String: Bool] {
+            var tops: [String: Bool] = [:]
+            for (name, record) in records {
+                guard let share = record.share.flatMap({ shares[$0.recordID.recordName] }) else {
+                    continue
+                }
+                let part = share.participants.first {
+                    $0.role != .owner && $0.userIdentity.userRecordID?.recordName == user
+                }
+                guard let part, part.acceptanceStatus == .accepted else { continue }
+                tops[name] = part.permission == .readWrite
+            }
+            return tops
+        }
+
+        /// The records that a user sees, and whether they may write them.
+        func visible(to user: String) -> [String: Bool] {
+            let tops = tops(for: user)
+            var visible: [String: Bool] = [:]
+            for name in records.keys {
+                var current: String? = name
+                var depth = 0
+                while let here = current, depth < 100 {
+                    if let writes = tops[here] {
+                        visible[name] = visible[name] == true || writes
+                    }
+                    current = records[here]?.parent?.recordID.recordName
+                    depth += 1
+                }
+            }
+            return visible
+        }
+    }
+
+    let users: [TestCloud.User]
+    /// A container of each user, past all stores.
+    let observers: [CKContainer]
+
+    /// All that the service has, by owner.
+    func zones() async throws -> [Zone] {
+        var zones: [Zone] = []
+        for observer in observers {
+            var zone = Zone()
+            var token: CKServerChangeToken?
+            repeat {
+                do {
+                    let page = try await observer.privateCloudDatabase.recordZoneChanges(
+                        inZoneWith: Device.zoneID,
+                        since: token
+                    )
+                    for (id, result) in page.modificationResultsByID {
+                        let record = try result.get().record
+                        if let share = record as? CKShare {
+                            zone.shares[id.recordName] = share
+                        } else {
+                            zone.records[id.recordName] = record
+                        }
+                    }
+                    token = page.moreComing ? page.changeToken : nil
+                } catch let error as CKError where error.code == .zoneNotFound {
+                    token = nil
+                }
+            } while token != nil
+            zones.append(zone)
+        }
+        return zones
+    }
+
+    /// The links to shares that a user is invited to, and has not accepted.
+    func invitations(of user: Int) async throws -> [URL] {
+        var links: [URL] = []
+        for zone in try await zones() {
+            for share in zone.shares.values {
+                let part = share.participants.first {
+                    $0.role != .owner
+                        && $0.userIdentity.userRecordID?.recordName == users[user].recordName
+                }
+                if let part, part.acceptanceStatus != .accepted, let url = share.url {
+                    links.append(url)
+                }
+            }
+        }
+        return links.sorted { $0.absoluteString < $1.absoluteString }
+    }
+
+    // MARK: Comparing
+
+    /// What is wrong with a device's rows.
+    func check(_ device: SimulatedDevice, against zones: [Zone]) throws -> [String] {
+        let user = users[device.user].recordName
+        var expected: SimulatedApp.Contents = [:]
+        var barred: Set<String> = []
+        for (owner, zone) in zones.enumerated() {
+            let isOwn = owner == device.user
+            let visible =
+                isOwn ? zone.records.mapValues { _ in true } : zone.visible(to: user)
+            for (name, writes) in visible {
+                guard let record = zone.records[name] else { continue }
+                let key = Self.key(name)
+                expected[key] = Self.row(record) { visible[$0] != nil }
+                if !writes { barred.insert(key) }
+            }
+        }
+        var problems: [String] = []
+        let shown = try device.contents()
+        for key in Set(expected.keys).union(shown.keys).sorted() {
+            switch (expected[key], shown[key].map(Self.compared)) {
+            case (let row?, nil): problems.append("\(device.name) lacks \(key): \(row)")
+            case (nil, let row?): problems.append("\(device.name) shows \(key) still: \(row)")
+            case (let row, let found) where row != found:
+                problems.append("\(device.name) has \(key) as \(found ?? [:]), not \(row ?? [:])")
+            default: break
+            }
+        }
+        let refused = try device.barredRows()
+        if refused != barred {
+            problems.append("\(device.name) bars \(refused.sorted()), not \(barred.sorted())")
+        }
+        return problems + links(shown, zones[device.user], device.name)
+    }
+
+    /// Whether the records of an owner's zone are linked as the rows are: below the top of a share
+    /// each to the row above it.
+    private func links(
+        _ rows: SimulatedApp.Contents,
+        _ zone: Zone,
+        _ device: String
+    ) -> [String] {
+        let tops = Set(zone.records.filter { $0.value.share != nil }.keys.map(Self.key))
+        var problems: [String] = []
+        for (name, record) in zone.records.sorted(by: { $0.key < $1.key }) {
+            let key = Self.key(name)
+            let above = Self.above(rows[key])
+            var current: String? = key
+            var depth = 0
+            while let here = current, !tops.contains(here), depth < 100 {
+                current = Self.above(rows[here])
+                depth += 1
+            }
+            let isShared = current.map(tops.contains) ?? false
+            let parent = record.parent.map { Self.key($0.recordID.recordName) }
+            let isRight =
+                tops.contains(key)
+                ? parent == nil : parent == above || (parent == nil && !isShared)
+            if !isRight {
+                problems.append(
+                    "\(key) of \(device) is below \(parent ?? "none"), not \(above ?? "none")"
+                )
+            }
+        }
+        return problems
+    }
+
+    /// The row above a row.
+    private static func above(_ row: [String: StoreValue]?) -> String? {
+        guard case .text(let key)? = row?["parent"] ?? row?["board"] else { return nil }
+        return "board/\(key)"
+    }
+
+    private static func key(_ name: String) -> String { name.replacing(":", with: "/") }
+
+    /// The columns that are compared.
+    private static let columns = ["name", "title", "body", "parent", "board"]
+
+    private static func compared(_ row: [String: StoreValue]) -> [String: StoreValue] {
+        row.filter { columns.contains($0.key) && !$0.value.isNull }
+    }
+
+    /// A record as the row that it must be; references to what is out of sight show as nothing.
+    private static func row(
+        _ record: CKRecord,
+        isVisible: (String) -> Bool
+    ) -> [String: StoreValue] {
+        var row: [String: StoreValue] = [:]
+        for column in columns {
+            if let text = record[column] as? String { row[column] = .text(text) }
+            guard let reference = record[column] as? CKRecord.Reference,
+                isVisible(reference.recordID.recordName)
+            else { continue }
+            let name = reference.recordID.recordName
+            row[column] = .text(String(name[name.index(after: name.firstIndex(of: ":")!)...]))
+        }
+        return row
+    }
+}

@@ -1,0 +1,311 @@
+import CloudKit
+import CloudKitStore
+import CloudKitTesting
+import Foundation
+import GRDB
+import Support
+
+/// Runs three users' stores by chance: each shares trees of rows, takes part in those of others, moves,
+/// edits and deletes rows, and loses processes on the way.
+///
+/// What each user must see is computed from the records that the service has, see ``FamilyOracle``.
+actor FamilySimulation {
+    /// What became of a schedule.
+    struct Outcome: Sendable {
+        var problems: [String] = []
+        var trace: [String] = []
+    }
+
+    private static let stepCount = 36
+    private static let users = ["Ada", "Bob", "Cleo"]
+
+    private var chance: SeededChance
+    private var devices: [SimulatedDevice] = []
+    private var problems: [String] = []
+    /// Makes keys and values that no other edit has.
+    private var number = 0
+    private let world: SimulatedWorld
+    private let oracle: FamilyOracle
+
+    private init(seed: UInt64, defect: StoreDefect?) async throws {
+        chance = SeededChance(seed: seed)
+        let cloud = try await TestCloud(
+            clock: VirtualClock(startingAt: SimulatedWorld.beginning),
+            randomness: SeededRandomness(seed: seed)
+        )
+        var users: [TestCloud.User] = []
+        var observers: [CKContainer] = []
+        for name in Self.users {
+            let user = try await cloud.addUser(name)
+            users.append(user)
+            observers.append(try await cloud.device(of: user))
+        }
+        world = SimulatedWorld(cloud: cloud, users: users, variant: .permissions, defect: defect)
+        oracle = FamilyOracle(users: users, observers: observers)
+    }
+
+    /// Runs the schedule of a seed.
+    static func run(seed: UInt64, defect: StoreDefect? = nil) async -> Outcome {
+        do {
+            return await (try FamilySimulation(seed: seed, defect: defect)).run()
+        } catch {
+            return Outcome(problems: ["E: \(error)"])
+        }
+    }
+
+    private func run() async -> Outcome {
+        do {
+            try await addDevices()
+            for step in 1...Self.stepCount where problems.isEmpty {
+                world.cloud.clock.advance(by: .seconds(1))
+                try await carryOut()
+                // Several times, so that a schedule has several stories.
+                if step % 12 == 0, problems.isEmpty { try await rest() }
+            }
+        } catch {
+            problems.append("E: \(error)")
+        }
+        for device in devices { await device.store.stop() }
+        return Outcome(problems: problems, trace: world.trace.lines + problems)
+    }
+
+    private func addDevices() async throws {
+        for user in Self.users.indices {
+            for _ in 0..<chance.number(1...2) {
+                let plan = SimulationPlan.Device(
+                    skew: .random(in: -SimulationPlan.day...SimulationPlan.day, using: &chance),
+                    isNew: false,
+                    batchLimit: [1, 2, 5, 200].randomElement(using: &chance) ?? 200,
+                    user: user
+                )
+                devices.append(try await SimulatedDevice(devices.count, plan, in: world))
+            }
+        }
+    }
+
+    // MARK: Steps
+
+    private func carryOut() async throws {
+        let device = devices[chance.number(0...devices.count - 1)]
+        try device.pass()
+        switch chance.number(0...99) {
+        case 0..<42: for _ in 0..<chance.number(1...3) { try edit(device) }
+        case 42..<62: try await act(device, "syncs") { _ = try await $0.sync() }
+        case 62..<73: try await share(device)
+        case 73..<79: try await unshare(device)
+        case 79..<90: try await accept(device)
+        case 90..<94: try await leave(device)
+        case 94..<97:
+            world.trace.add("\(device.name) opens again")
+            try await device.relaunch()
+        default: try await act(device, "syncs", crash: .random(&chance)) { _ = try await $0.sync() }
+        }
+        problems += try await device.inspect()
+        problems += try await inspectTokens(device)
+    }
+
+    /// Does something with a store; the process may end in it.
+    private func act(
+        _ device: SimulatedDevice,
+        _ what: String,
+        crash: SimulationStep.Crash? = nil,
+        _ body: (CloudStore) async throws -> Void
+    ) async throws {
+        world.trace.add("\(device.name) \(what)" + (crash.map { ", ends \($0)" } ?? ""))
+        let (_, error, found) = await device.carryOut(crash: crash, body)
+        problems += found
+        if crash != nil {
+            try await device.relaunch()
+            return try device.pass(milliseconds: 5000)
+        }
+        switch error {
+        case nil: break
+        // Rows of others, rows that went meanwhile, rows that are shared with the one above.
+        case let error as CloudStoreError where [.notShared, .neverSent].contains(error.code): break
+        case let error as CKError where error.code == .unknownItem: break
+        case let error?: problems.append("\(device.name) cannot: \(what): \(error)")
+        }
+    }
+
+    /// One time in six the process ends in what is done.
+    private func crash() -> SimulationStep.Crash? {
+        chance.chance(16) ? .random(&chance) : nil
+    }
+
+    private func share(_ device: SimulatedDevice) async throws {
+        let boards = try device.boards(zone: "")
+        guard let board = boards.randomElement(using: &chance) else { return }
+        var guests: [(name: String, permission: CKShare.ParticipantPermission)] = []
+        for user in Self.users.indices where user != device.user && chance.chance(70) {
+            let permission: CKShare.ParticipantPermission =
+                chance.chance(75) ? .readWrite : .readOnly
+            guests.append((world.users[user].recordName, permission))
+        }
+        var asked: [CKShare.Participant] = []
+        for guest in guests {
+            let participant = try await oracle.observers[device.user].shareParticipant(
+                forUserRecordID: CKRecord.ID(recordName: guest.name)
+            )
+            participant.permission = guest.permission
+            asked.append(participant)
+        }
+        let participants = asked
+        let rights = participants.map { $0.permission == .readOnly ? "reads" : "writes" }
+        let what = "shares \(board) with \(guests.map(\.name)) \(rights)"
+        try await act(device, what, crash: crash()) {
+            try await $0.share(board, in: "board") { share in
+                let kept = participants.map { $0.userIdentity.userRecordID?.recordName }
+                for other in share.participants where other.role != .owner {
+                    let name = other.userIdentity.userRecordID?.recordName
+                    guard let place = kept.firstIndex(of: name) else {
+                        share.removeParticipant(other)
+                        continue
+                    }
+                    other.permission = participants[place].permission
+                }
+                let known = share.participants.map { $0.userIdentity.userRecordID?.recordName }
+                for participant in participants
+                where !known.contains(participant.userIdentity.userRecordID?.recordName) {
+                    share.addParticipant(participant)
+                }
+            }
+        }
+    }
+
+    private func unshare(_ device: SimulatedDevice) async throws {
+        let tops = try device.tops(areOwn: true)
+        guard let board = tops.randomElement(using: &chance) else { return }
+        try await act(device, "unshares \(board)", crash: crash()) {
+            try await $0.unshare(board, in: "board")
+        }
+    }
+
+    private func leave(_ device: SimulatedDevice) async throws {
+        let tops = try device.tops(areOwn: false)
+        guard let board = tops.randomElement(using: &chance) else { return }
+        try await act(device, "leaves \(board)", crash: crash()) {
+            try await $0.leave(board, in: "board")
+        }
+    }
+
+    private func accept(_ device: SimulatedDevice) async throws {
+        let links = try await oracle.invitations(of: device.user)
+        guard let link = links.randomElement(using: &chance) else { return }
+        let container = device.container
+        try await act(device, "accepts \(link.lastPathComponent)", crash: crash()) {
+            try await $0.accept(container.shareMetadata(for: link))
+        }
+    }
+
+    // MARK: Edits
+
+    private func edit(_ device: SimulatedDevice) throws {
+        number += 1
+        let sql = FamilyEdit.sql(try device.contents(), number, &chance)
+        do {
+            try device.write(sql)
+            world.trace.add("\(device.name) \(sql)")
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            // Another user's row, which may only be read, or cannot refer to one's own.
+            world.trace.add("\(device.name) may not \(sql)")
+        }
+    }
+
+    // MARK: Looking
+
+    /// What a device must know by its tokens, and does not.
+    private func inspectTokens(_ device: SimulatedDevice) async throws -> [String] {
+        let container = oracle.observers[device.user]
+        var found = try await device.inspectToken(against: container.privateCloudDatabase)
+        for owner in world.users.indices where owner != device.user {
+            found += try await device.inspectToken(
+                against: container.sharedCloudDatabase,
+                CKRecordZone.ID(
+                    zoneName: Device.zoneID.zoneName,
+                    ownerName: world.users[owner].recordName
+                )
+            )
+        }
+        return found
+    }
+
+    /// Syncs all devices until none has anything to tell, and looks at what each user sees.
+    private func rest() async throws {
+        var isQuiet = false
+        for _ in 0..<10 where !isQuiet && problems.isEmpty {
+            isQuiet = true
+            for device in devices {
+                world.trace.add("\(device.name) rests")
+                let (summary, error, found) = await device.sync()
+                problems += found
+                if let error { problems.append("\(device.name) cannot rest: \(error)") }
+                let isIdle = summary.map {
+                    $0.saved == 0 && $0.deleted == 0 && $0.received.isEmpty
+                }
+                if isIdle != true { isQuiet = false }
+            }
+        }
+        guard problems.isEmpty else { return }
+        if !isQuiet { problems.append("The devices have something to tell each other for ever") }
+        let zones = try await oracle.zones()
+        for device in devices {
+            problems += try oracle.check(device, against: zones)
+            let differences = try await device.store.verify().differences
+            if !differences.isEmpty { problems.append("\(device.name) verifies \(differences)") }
+            let status = try await device.store.status
+            if !status.isSettled { problems.append("\(device.name) waits: \(status.explanation)") }
+        }
+    }
+}
+
+extension SimulationStep.Crash {
+    /// An end of a process by chance, within what a short sync does.
+    fileprivate static func random(_ chance: inout SeededChance) -> Self {
+        let number = chance.number(0...5)
+        return switch chance.number(0...3) {
+        case 0: .beforeRequest(number)
+        case 1: .afterRequest(number)
+        case 2: .afterCommit(number + 1)
+        default: .withoutCommit(number + 1)
+        }
+    }
+}
+
+extension SimulatedDevice {
+    fileprivate func write(_ sql: String) throws {
+        try database.inDatabase { database in
+            try database.inTransaction(.immediate) {
+                try database.execute(sql: sql)
+                return .commit
+            }
+        }
+    }
+
+    /// The boards that are not known to be another user's.
+    fileprivate func boards(zone: String) throws -> [String] {
+        try database.read {
+            try String.fetchAll(
+                $0,
+                sql: """
+                    SELECT id FROM board WHERE coalesce((SELECT zone FROM grdb_cloudkit_place
+                        WHERE tbl = 'board' AND key = id), '') = ? ORDER BY id
+                    """,
+                arguments: [zone]
+            )
+        }
+    }
+
+    /// The boards that are tops of shares, as the file has it.
+    fileprivate func tops(areOwn: Bool) throws -> [String] {
+        try database.read {
+            try String.fetchAll(
+                $0,
+                sql: """
+                    SELECT key FROM grdb_cloudkit_place
+                    WHERE share IS NOT NULL AND (zone = '') = ? ORDER BY key
+                    """,
+                arguments: [areOwn]
+            )
+        }
+    }
+}
