@@ -2,6 +2,7 @@ import Foundation
 
 /// What the process takes of its machine.
 struct ProcessFigures: CustomStringConvertible {
+    /// Memory of its own, without the parts of programs that were read so far.
     let megabytes: Double
     let threads: Int
     let descriptors: Int
@@ -13,7 +14,7 @@ struct ProcessFigures: CustomStringConvertible {
             let threads = try? files.contentsOfDirectory(atPath: "/proc/self/task").count,
             let descriptors = try? files.contentsOfDirectory(atPath: "/proc/self/fd").count
         else { return nil }
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") } ?? ""
         megabytes = (Double(line.filter(\.isNumber)) ?? 0) / 1024
         self.threads = threads
         self.descriptors = descriptors

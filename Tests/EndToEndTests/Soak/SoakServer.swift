@@ -57,6 +57,7 @@ final class SoakServer: PassingTransport {
             if part.isEmpty { throw CocoaError(.fileReadUnknown) }
             line += part
         }
+        try output.fileHandleForReading.close()
         let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
             .map(String.init)
         state.withLock { state in

@@ -80,19 +80,20 @@ struct SoakTests {
         _ enough: Int
     ) async {
         var chance = SeededChance(seed: UInt64(number))
-        var own: [String] = []
+        func name(_ call: Int) -> String { "user\(user)-\(number)-\(call)" }
+        var own: [Int] = []
         var call = 0
         while server.counts.requests < enough {
             call += 1
-            let name = "user\(user)-\(number)-\(call)"
+            let new = name(call)
             do {
                 switch Int.random(in: 0..<8, using: &chance) {
                 case 0, 1:
-                    try await database.save(note(name, user))
-                    ledger.acknowledge(name)
-                    own.append(name)
+                    try await database.save(note(new, user))
+                    ledger.acknowledge(new)
+                    own.append(call)
                 case 2:
-                    let names = (0..<5).map { "\(name)-\($0)" }
+                    let names = (0..<5).map { "\(new)-\($0)" }
                     let operation = CKModifyRecordsOperation(
                         recordsToSave: names.map { note($0, user) }
                     )
@@ -102,7 +103,7 @@ struct SoakTests {
                     }
                     for name in names { ledger.acknowledge(name) }
                 case 3:
-                    guard let name = own.randomElement(using: &chance) else { continue }
+                    guard let name = own.randomElement(using: &chance).map(name) else { continue }
                     let record = try await database.record(
                         for: CKRecord.ID(recordName: name, zoneID: zone)
                     )
@@ -127,7 +128,7 @@ struct SoakTests {
                     if let foreign = foreign.first { ledger.fail("\(foreign.recordName) came") }
                 case 6:
                     guard !own.isEmpty else { continue }
-                    let name = own.removeLast()
+                    let name = name(own.removeLast())
                     // Whether it is gone is not known until the answer comes.
                     ledger.forget(name)
                     try await database.deleteRecord(
@@ -214,7 +215,20 @@ struct SoakTests {
     @Test(
         "Nothing that was acknowledged is lost, nothing comes to the other user, nothing piles up"
     )
-    func soak() async throws {
+    func soak() async {
+        // In a process of its own: Swift Testing keeps where each error of a test was thrown until
+        // the test ends, which is 100 bytes for each request.
+        let result = await #expect(
+            processExitsWith: .success,
+            observing: [\.standardOutputContent]
+        ) {
+            try await SoakTests.run()
+        }
+        print(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self), terminator: "")
+    }
+
+    /// The whole run, in a process that is nothing but the client.
+    private static func run() async throws {
         let variables = ProcessInfo.processInfo.environment
         let enough = variables["SOAK_REQUESTS"].flatMap { Int($0) } ?? 1_500
         let folder = FileManager.default.temporaryDirectory
@@ -223,9 +237,9 @@ struct SoakTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = SoakServer(folder: folder, seed: 1)
         let (api, tokens) = try server.start(users: 2)
-        let databases = tokens.map { Self.device(server, api, $0).privateCloudDatabase }
+        let databases = tokens.map { device(server, api, $0).privateCloudDatabase }
         for database in databases {
-            while (try? await database.save(CKRecordZone(zoneID: Self.zone))) == nil {}
+            while (try? await database.save(CKRecordZone(zoneID: zone))) == nil {}
         }
         let ledger = Ledger(enough)
         var report: [String] = []
@@ -235,17 +249,17 @@ struct SoakTests {
             for number in 0..<16 {
                 group.addTask {
                     let user = number % 2
-                    await Self.work(number, user, databases[user], server, ledger, enough)
+                    await work(number, user, databases[user], server, ledger, enough)
                 }
             }
             group.addTask {
                 let device = Self.device(server, api, nil)
-                await Self.turns(device, tokens, server, ledger, enough)
+                await turns(device, tokens, server, ledger, enough)
             }
             // Ten parts, between which the server is killed.
             for part in 1...10 {
                 while server.counts.requests < enough * part / 10 {
-                    try? await DeadlineClock().sleep(for: .milliseconds(5))
+                    try? await DeadlineClock().sleep(for: .milliseconds(20))
                     guard let figures = ProcessFigures() else { continue }
                     worst.threads = max(worst.threads, figures.threads)
                     worst.descriptors = max(worst.descriptors, figures.descriptors)
@@ -278,7 +292,7 @@ struct SoakTests {
         }
         #expect(ledger.acknowledged.subtracting(found).isEmpty)
         #expect(!ledger.acknowledged.isEmpty && counts.kills == 9)
-        // A short run is beside the other tests of the process, which have threads of their own.
+        // A short run is over before the process has all that it needs.
         if enough >= 20_000, let early, let late {
             #expect(late.megabytes / early.megabytes <= 1.3, "\(report)")
             #expect(worst.threads <= 64, "\(report)")
