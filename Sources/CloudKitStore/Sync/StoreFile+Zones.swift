@@ -73,8 +73,7 @@ extension StoreFile {
             .filter { known in
                 try known.key.map { try OutboxEntry.fetch(database, $0) == nil } ?? false
             }
-        let now = try StoreClock.tick(database)
-        for table in catalog.tables { try Reconciliation(database, mapping).add(table, at: now) }
+        for table in catalog.tables { try Reconciliation(database, mapping).add(table) }
         let rows = RowStore(database: database, mapping: mapping)
         for known in waiting {
             guard let key = known.key, let table = catalog[key.table],

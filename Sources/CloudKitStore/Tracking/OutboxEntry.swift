@@ -94,6 +94,23 @@ struct OutboxEntry {
         }
     }
 
+    /// Gives entries versions of their own that an earlier version of the store numbered alike, table
+    /// by table.
+    static func separate(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE grdb_cloudkit_outbox SET version = control.clock + twin.number
+                FROM grdb_cloudkit_control control, (
+                    SELECT tbl, key, row_number() OVER () AS number FROM grdb_cloudkit_outbox entry
+                    WHERE EXISTS (SELECT 1 FROM grdb_cloudkit_outbox other
+                        WHERE other.version = entry.version AND other.tbl < entry.tbl)
+                ) twin
+                WHERE twin.tbl = grdb_cloudkit_outbox.tbl AND twin.key = grdb_cloudkit_outbox.key
+                """
+        )
+        try StoreClock.passOutbox(database)
+    }
+
     /// Sets the entry aside with a reason, unless it has changed since.
     static func setAside(
         _ database: Database,

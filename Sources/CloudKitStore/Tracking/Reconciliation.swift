@@ -16,6 +16,7 @@ struct Reconciliation {
     ///
     /// - Returns: The rows that were filled with what had been kept for them.
     func run() throws -> [RowChange] {
+        try OutboxEntry.separate(database)
         var changes: [RowChange] = []
         let known = Dictionary(
             uniqueKeysWithValues: try Row.fetchAll(
@@ -30,7 +31,7 @@ struct Reconciliation {
                 if fingerprint != table.fingerprint { changes += try fill(table, fingerprint) }
                 if !hadTriggers { changes += try compare(table) }
             } else {
-                try add(table, at: StoreClock.tick(database))
+                try add(table)
             }
             try database.execute(
                 sql: "INSERT OR REPLACE INTO grdb_cloudkit_table (name, fingerprint) VALUES (?, ?)",
@@ -52,7 +53,8 @@ struct Reconciliation {
     }
 
     /// Puts the rows that the server does not have, and that do not wait already, into the outbox.
-    func add(_ table: TableSchema, at now: Int64) throws {
+    func add(_ table: TableSchema) throws {
+        let now = try StoreClock.tick(database)
         let fields = TrackingTriggers.object(table.columns.map { "\($0.field.literal), ?2" })
         let key = RowKey.sql(table, of: table.name.quoted)
         try database.execute(
@@ -66,13 +68,7 @@ struct Reconciliation {
                 """,
             arguments: [table.name, now]
         )
-        // Versions are unique in the file.
-        try database.execute(
-            sql: """
-                UPDATE grdb_cloudkit_control SET clock =
-                    max(clock, coalesce((SELECT max(version) FROM grdb_cloudkit_outbox), 0))
-                """
-        )
+        try StoreClock.passOutbox(database)
     }
 
     // MARK: Upgrades
@@ -117,7 +113,7 @@ struct Reconciliation {
     /// Rows that differ are edits. Rows that are missing come back: a table that was made anew is no
     /// wish to delete everything everywhere.
     private func compare(_ table: TableSchema) throws -> [RowChange] {
-        try add(table, at: StoreClock.tick(database))
+        try add(table)
         var edits: [OutboxEntry] = []
         let changes = try write(table) { base, fields, entry in
             guard let fields, var edit = entry else { return base }

@@ -34,6 +34,16 @@ struct StoreClock {
         return last + 1 - Int64(count)..<last + 1
     }
 
+    /// Goes past the versions of all entries of the outbox, which are unique in the file.
+    static func passOutbox(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE grdb_cloudkit_control SET clock =
+                    max(clock, coalesce((SELECT max(version) FROM grdb_cloudkit_outbox), 0))
+                """
+        )
+    }
+
     /// Learns the server's time from an answer.
     static func adjust(_ database: Database, server: Int64) throws {
         try database.run(

@@ -48,6 +48,21 @@ struct RememberedSchedules {
         #expect(outcome.problems.isEmpty)
     }
 
+    @Test("All tables' rows go into a new zone, however few a batch holds")
+    func newZoneTables() async {
+        var plan = SimulationPlan(
+            deviceCount: 2,
+            [
+                (0, .edit(.insertNote)), (0, .edit(.insertFolder)), (0, .edit(.insertItem)),
+                (0, .edit(.insertNote)), (0, .edit(.insertFolder)), (0, .edit(.insertItem)),
+                (0, .sync(faults: [])), (0, .loseZone), (0, .sync(faults: [])),
+            ]
+        )
+        for index in plan.devices.indices { plan.devices[index].batchLimit = 2 }
+        let outcome = await StoreSimulation.run(plan)
+        #expect(outcome.problems.isEmpty)
+    }
+
     @Test("A row that is deleted while others fetch does not come back")
     func lateDeletion() async {
         for request in 0...4 {
