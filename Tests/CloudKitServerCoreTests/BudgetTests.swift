@@ -177,11 +177,27 @@ struct BudgetTests {
                 "assets/rereference",
                 ["assets": [["recordName": .string(name), "fieldName": "photo"]]]
             ),
+            ("subscriptions/lookup", ["subscriptions": [["subscriptionID": .string(name)]]]),
+            (
+                "records/copy/start",
+                [
+                    "sourceZoneID": ["zoneName": "Notes"], "excludeRecords": [],
+                    "targetZoneID": ["zoneName": "_defaultZone"], "targetRootName": .string(name),
+                ]
+            ),
         ]
         for (endpoint, body) in asked {
             let answer = try await cloud.call(endpoint, as: ada, body)
             let code = answer.code ?? answer.body.zones[0].serverErrorCode.text
             #expect(code == "BAD_REQUEST", "\(endpoint)")
+        }
+        let people: [(String, JSON)] = [
+            ("records/resolve", ["shortGUIDs": [["value": .string(name)]]]),
+            ("users/discover", ["lookupInfos": [["emailAddress": .string(name)]]]),
+        ]
+        for (endpoint, body) in people {
+            let answer = try await cloud.call(endpoint, .public, as: ada, body)
+            #expect(answer.body.nativeErrorCode == 27, "\(endpoint) \(answer)")
         }
     }
 

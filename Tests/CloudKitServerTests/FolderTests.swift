@@ -71,7 +71,21 @@ struct FolderTests {
         _ = try CloudServer(configuration: .init(directory: folder.path), logger: logger)
         _ = try CloudServer(configuration: .init(directory: folder.path), logger: logger)
         #expect(handler.lines.withLock { $0 } == [])
-        for name in ["", "cloud.sqlite"] {
+        let secrets = [".env", "notes.env", "api-token", "api-token-iCloud.com.example.notes"]
+        for name in secrets {
+            let path = folder.appendingPathComponent(name).path
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        }
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("assets"),
+            withIntermediateDirectories: true
+        )
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o700],
+            ofItemAtPath: folder.appendingPathComponent("assets").path
+        )
+        for name in ["", "cloud.sqlite", "assets"] + secrets {
             let path = name.isEmpty ? folder.path : folder.appendingPathComponent(name).path
             let before = try permissions(name)
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)

@@ -20,6 +20,7 @@ struct ResourceTests {
                 ("\(base)/private/records/modify?\(key)", 421),
                 ("\(base)/private/records/modify?\(key)&ckWebAuthToken=x", 421),
                 ("\(base)/public/records/modify?ckAPIToken=0000", 401),
+                ("\(base)/public/tokens/create", 405), ("\(base)/public/tokens/register", 405),
                 ("/nowhere", 404), ("/assets/upload/AAAA", 403), ("/_ck/journal", 403),
             ] {
                 // The body is announced and never comes.

@@ -268,11 +268,25 @@ struct RecordTests {
             unsigned["number"] = UInt64.max
             let infinite = Self.note("infinite")
             infinite["ratio"] = Double.infinity
+            let never = Self.note("never")
+            never["date"] = Date(timeIntervalSinceReferenceDate: .nan)
+            let nevers = Self.note("nevers")
+            nevers["dates"] = [Date(), Date(timeIntervalSinceReferenceDate: .infinity)]
+            let lost = Self.note("lost")
+            lost["place"] = CLLocation(
+                coordinate: CLLocationCoordinate2D(latitude: 1, longitude: 2),
+                altitude: 0,
+                horizontalAccuracy: 0,
+                verticalAccuracy: 0,
+                timestamp: Date(timeIntervalSinceReferenceDate: .nan)
+            )
             let gone = Self.note("gone")
             gone["file"] = CKAsset(fileURL: URL(fileURLWithPath: "/no/such/file"))
             let cases: [(CKRecord, CKError.Code, String)] = [
                 (huge, .limitExceeded, "body"), (unsigned, .invalidArguments, "number"),
                 (infinite, .invalidArguments, "ratio"), (gone, .assetFileNotFound, "file"),
+                (never, .invalidArguments, "date"), (nevers, .invalidArguments, "dates"),
+                (lost, .invalidArguments, "place"),
             ]
             for (record, code, field) in cases {
                 let error = await #expect(throws: CKError.self) { try await phone.save(record) }

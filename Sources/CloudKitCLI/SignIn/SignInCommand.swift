@@ -62,7 +62,8 @@ struct SignInCommand: AsyncParsableCommand {
         }
         let client = try connection.client(webAuthToken: token)
         let caller = try await client.caller()
-        try store(token)
+        // The service may have answered with the next one.
+        try store(client.credentials.webAuthToken ?? token)
         Console.say("Signed in as \(DisplayText(name(of: caller)).text)")
     }
 
@@ -112,7 +113,7 @@ struct SignInCommand: AsyncParsableCommand {
 
     private func store(_ token: String) throws {
         if let path = storedTokenFile {
-            try PrivateFile.write(token + "\n", to: path)
+            try WebTokenFile(URL(fileURLWithPath: path)).store(token)
             Console.say("The token is in \(path); name it by CLOUDKIT_WEB_AUTH_TOKEN_FILE")
         }
         guard file != nil || storedTokenFile == nil else { return }

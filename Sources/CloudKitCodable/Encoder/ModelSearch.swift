@@ -1,12 +1,12 @@
 import CloudKit
 import Foundation
 
-// A model within a structure would become JSON in a graph without anybody having said so, and be
-// another value than the record of its name.
+// A model within a structure would become JSON without anybody having said so, and be another value
+// than the record of its name.
 extension RecordEncoding {
-    /// Checks that what becomes JSON in a graph holds no models.
+    /// Checks that what becomes JSON in a model's record holds no models.
     func checkModels(in value: some Encodable, _ field: RecordField) throws {
-        guard let graph, graph.dialect == nil else { return }
+        guard graph != nil || model != nil, graph?.dialect == nil else { return }
         if case .json? = field.options?.storage { return }
         try search(.models, in: value, field) { model, type in
             """

@@ -105,7 +105,7 @@ struct HTTPFace: HTTPResponder {
         )
         do {
             // Nobody unknown makes the server take a body.
-            try await service.precheck(asked)
+            if let early = try await service.precheck(asked) { return answer(early) }
             let share = memory.share(of: client(of: request, context))
             asked.body = try await WholeBody(request).collect(upTo: bodyLimit, share)
             defer { withExtendedLifetime(share) {} }

@@ -69,11 +69,11 @@ struct ServerFolder {
     /// What others than the owner may read or write.
     private var openNames: [String] {
         let names = [
-            "", "/cloud.sqlite", "/cloud.sqlite-wal", "/cloud.sqlite-shm", "/assets", "/api-token",
+            "", "/cloud.sqlite", "/cloud.sqlite-wal", "/cloud.sqlite-shm", "/assets",
         ]
         let files = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        let settings = files.filter { $0.hasSuffix(".env") }.sorted().map { "/" + $0 }
-        return (names + settings).map { path + $0 }.filter(isOpen)
+        let access = files.filter { $0.hasSuffix(".env") || $0.hasPrefix("api-token") }.sorted()
+        return (names + access.map { "/" + $0 }).map { path + $0 }.filter(isOpen)
     }
 
     private func isOpen(_ name: String) -> Bool {

@@ -4,12 +4,14 @@ extension CloudService {
     /// Refuses a request whose path or credentials are none, before its body is read.
     ///
     /// Nothing is counted and no token is used up: the request is looked at again when it is whole.
-    /// The signature of a key covers the body; of it, only the key and the date are checked here.
+    /// The signature of a key covers the body; of it, only the key is checked here.
     ///
     /// - Parameter request: The request without its body.
+    /// - Returns: The answer to a path that takes no body; nil where the body is needed.
     /// - Throws: `RequestError`, as `respond(to:)` would answer it.
-    package func precheck(_ request: ServiceRequest) async throws {
-        if request.path == CourierRoute.path || DeviceRoute.isMissed(by: request) { return }
+    package func precheck(_ request: ServiceRequest) async throws -> ServiceResponse? {
+        if request.path == CourierRoute.path { return nil }
+        if DeviceRoute.isMissed(by: request) { return missedDeviceRoute(request) }
         let (path, _) = try route(request)
         let credentials = Credentials(
             request,
@@ -30,6 +32,7 @@ extension CloudService {
                             + "environment"
                     )
                 }
+                return nil
             }
         }
         let now = clock.milliseconds
@@ -48,6 +51,7 @@ extension CloudService {
                 redirectURL: SignInAddress.url(for: request, apiToken: credentials.apiToken)
             )
         }
+        return nil
     }
 
     /// Seven eighths: a session that is used often is written down every other day, not each time.

@@ -30,6 +30,11 @@ extension CloudService {
         }
         let request = try call.message(DiscoverUsersRequest.self)
         try checkCount(request.lookupInfos.count, "lookupInfos")
+        try call.work.check(
+            names: request.lookupInfos.flatMap {
+                [$0.userRecordName, $0.emailAddress, $0.phoneNumber]
+            }
+        )
         let users = try await read(call) { try $0.users(container: call.path.container) }
         let found = request.lookupInfos.compactMap { info in
             users.first { ParticipantIdentity(userRecordName: nil, lookupInfo: info).isOf($0) }

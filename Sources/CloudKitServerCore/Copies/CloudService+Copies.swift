@@ -17,6 +17,7 @@ extension CloudService {
         try Self.checkIsNotPublic(call)
         let user = try call.user()
         let selection = try request.selection()
+        try call.work.check(names: request.names)
         let directory = CopyDirectory(environment: call.environment.id, user: user.id)
         let id = randomness.uuid().lowercased()
         try await write(call) { writer in
@@ -194,6 +195,11 @@ private struct StartCopyRequest: Decodable {
     let targetRootName: String?
     let includeRecords: [RecordSelection.Name]?
     let excludeRecords: [RecordSelection.Name]?
+
+    var names: [String?] {
+        let records = (includeRecords ?? []) + (excludeRecords ?? [])
+        return [sourceShareName, targetRootName] + records.map(\.recordName)
+    }
 
     func selection() throws(RequestError) -> RecordSelection {
         guard sourceShareName == nil || targetRootName == nil else {

@@ -11,6 +11,7 @@ extension CloudService {
     func resolveShares(_ call: Call) async throws -> Data {
         let request = try call.message(SharesRequest.self)
         try checkCount(request.shortGUIDs.count, "shortGUIDs")
+        try call.work.check(names: request.shortGUIDs.map(\.value))
         let user = try call.user()
         let links = try await links(call.request.baseURL, now: call.now)
         return try await read(call) { reader in
@@ -26,6 +27,7 @@ extension CloudService {
     func acceptShares(_ call: Call) async throws -> Data {
         let request = try call.message(SharesRequest.self)
         try checkCount(request.shortGUIDs.count, "shortGUIDs")
+        try call.work.check(names: request.shortGUIDs.map(\.value))
         let user = try call.user()
         let links = try await links(call.request.baseURL, now: call.now)
         let (answer, queues) = try await write(call) { [configuration, randomness] writer in

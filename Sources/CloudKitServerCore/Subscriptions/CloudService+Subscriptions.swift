@@ -18,6 +18,7 @@ extension CloudService {
     func lookUpSubscriptions(_ call: Call) async throws -> Data {
         let request = try call.message(LookupSubscriptionsRequest.self)
         try checkCount(request.subscriptions.count, "subscriptions")
+        try call.work.check(names: request.subscriptions.map(\.subscriptionID))
         let collection = try SubscriptionCollection(call)
         let found = try await read(call) { reader in
             try request.subscriptions.map { item -> ItemResult<WireSubscription> in
@@ -34,6 +35,7 @@ extension CloudService {
     func modifySubscriptions(_ call: Call) async throws -> Data {
         let request = try call.message(ModifySubscriptionsRequest.self)
         try checkCount(request.operations.count, "operations")
+        try call.work.check(names: request.operations.map(\.subscription.subscriptionID))
         let collection = try SubscriptionCollection(call)
         let names = request.operations.map { $0.subscription.subscriptionID ?? randomness.uuid() }
         let results = try await write(call) { [schemas] writer in

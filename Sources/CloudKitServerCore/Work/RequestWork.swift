@@ -140,6 +140,11 @@ final class RequestWork: Sendable {
         )
     }
 
+    /// Refuses names of which one is so long that looking it up would take long.
+    func check(names: some Sequence<String?>) throws(RequestError) {
+        for name in names { try check(name: name) }
+    }
+
     /// Notes that a stored record is not as it was written, for the operator.
     func noteDamage(of record: StoredRecord) {
         let text = "record \(record.id.rawValue) of zone \(record.zone.rawValue)"

@@ -37,7 +37,8 @@ public struct TransportError: Error, Sendable {
         public static let oversized = Self(rawValue: "oversized")
         /// The server of a file does not have it, or not under this address any more.
         public static let gone = Self(rawValue: "gone")
-        /// The server of a file answered with another error status.
+        /// The server of a file answered with another error status, or the app's HTTP client followed a
+        /// redirect.
         public static let refused = Self(rawValue: "refused")
     }
 

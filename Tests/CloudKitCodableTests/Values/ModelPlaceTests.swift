@@ -54,6 +54,10 @@ struct ModelPlaceTests {
         #expect(error?.message.contains("Leaf is a model") == true)
         #expect(error?.message.contains(".json for its key") == true)
         #expect(error?.codingPath.first?.stringValue == "value")
+        let alone = #expect(throws: EncodingError.self) {
+            try CloudKitRecordEncoder().encode(Holder(value: value))
+        }
+        #expect(alone.map { "\($0)" }?.contains("Leaf is a model") == true)
         try roundTrip(Keeper(value: value))
     }
 

@@ -12,7 +12,7 @@ struct FamilyTests {
     private static let isAsked =
         ProcessInfo.processInfo.environment["CLOUDKIT_STORE_VARIANT"] == "families"
     private static let first = isAsked ? number("CLOUDKIT_STORE_FIRST_SEED") ?? 1 : 1
-    private static let count = isAsked ? number("CLOUDKIT_STORE_SEEDS") ?? 1_000 : 25
+    private static let count = isAsked ? number("CLOUDKIT_STORE_SEEDS") ?? 1_000 : 20
 
     /// Schedules that found a mistake once.
     private static let remembered: [UInt64] = []

@@ -43,6 +43,29 @@ struct ConfiguredHTTPTests {
         try await http.shutdown()
     }
 
+    @Test("An answer from where the app's client was sent on to is an error, not believed")
+    func redirects() async throws {
+        let http = try trusting()
+        try await ReplyServer.run { _ in
+            .answer(200, "{}", [("X-Apple-CloudKit-Web-Auth-Token", "foreign")])
+        } _: { foreign, _ in
+            try await ReplyServer.run { _ in
+                .answer(307, "", [("Location", "http://localhost:\(foreign)/")])
+            } _: { port, _ in
+                var request = Self.get(port)
+                request.url = "http://127.0.0.1:\(port)/"
+                let error = await #expect(throws: TransportError.self) { [request] in
+                    _ = try await HTTPTransport(client: http).send(request)
+                }
+                #expect(error?.code == .refused)
+                #expect(error?.message.contains("redirectConfiguration") == true)
+                // The package's own follows none.
+                #expect(try await HTTPTransport().send(request).status == 307)
+            }
+        }
+        try await http.shutdown()
+    }
+
     @Test("A server that asks for a client's certificate gets the app's; without it that is told")
     func clientCertificate() async throws {
         let (known, unknown) = (try trusting(certificate: true), try trusting())
@@ -52,9 +75,10 @@ struct ConfiguredHTTPTests {
         } _: { port, _ in
             let response = try await HTTPTransport(client: known).send(Self.get(port))
             #expect(response.status == 200)
-            await #expect(throws: TransportError.self) {
+            let error = await #expect(throws: TransportError.self) {
                 _ = try await HTTPTransport(client: unknown).send(Self.get(port))
             }
+            #expect(error?.message.contains("127.0.0.1:\(port)") == true)
         }
         try await known.shutdown()
         try await unknown.shutdown()

@@ -77,7 +77,10 @@ extension Date {
     /// computed in another way is the same to a query.
     func milliseconds() throws(UnsendableValue) -> Int64 {
         guard let nearest = Int64(exactly: (timeIntervalSince1970 * 1000).rounded()) else {
-            throw UnsendableValue(reason: "the date \(self) is out of range")
+            // A date that is no number ends the process where it is printed as one.
+            throw UnsendableValue(
+                reason: "a date of \(timeIntervalSinceReferenceDate) s after 2001 is out of range"
+            )
         }
         // By comparison, so that what came as whole milliseconds goes as the same ones.
         return timeIntervalSince(Date(milliseconds: nearest)) >= -rounding ? nearest : nearest - 1

@@ -46,7 +46,9 @@ public struct HTTPTransport: Transport {
     ///
     /// - Parameters:
     ///   - client: The HTTP client. Its timeouts hold besides those of requests; give it no `read`
-    ///     timeout, and `retryConnectionEstablishment = false`, to have this package's alone.
+    ///     timeout, and `retryConnectionEstablishment = false`, to have this package's alone. Let it
+    ///     follow no redirects, with `redirectConfiguration = .disallow`: a request that was sent on
+    ///     to another server is an error, but its body has gone there.
     ///   - connectionsPerHost: As many as the client's pool keeps to one host: further requests
     ///     wait in the transport. Each listener for notifications takes one more.
     ///   - logger: What logs.
@@ -201,6 +203,8 @@ public struct HTTPTransport: Transport {
                         logger: logger
                     )
                     watch.touch()
+                    // Credentials and answers are between this program and the server that it named.
+                    guard response.history.count < 2 else { throw TransportError.sentOn }
                     log.finished(Int(response.status.code))
                     return try await body(response)
                 }

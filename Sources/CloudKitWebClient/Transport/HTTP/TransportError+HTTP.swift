@@ -11,6 +11,13 @@ import Network
 #endif
 
 extension TransportError {
+    /// The app's HTTP client sent a request on to another address.
+    static let sentOn = TransportError(
+        .refused,
+        message: "The HTTP client followed a redirect, and credentials belong to the server that "
+            + "was named; set its redirectConfiguration to .disallow"
+    )
+
     /// Puts what ended the transfer of a file into the client's terms.
     init(file: URL, _ error: any Error) {
         switch error {
