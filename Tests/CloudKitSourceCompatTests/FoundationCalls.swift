@@ -30,6 +30,22 @@ final class OpenQuery: CKQuery, @unchecked Sendable {
     }
 }
 
+final class NamedGroup: CKOperationGroup, @unchecked Sendable {
+    // @unchecked Sendable because its superclass is, and nothing is added.
+
+    required init(coder aDecoder: NSCoder) {
+        super.init(coder: aDecoder)
+    }
+}
+
+final class ZoneNews: CKRecordZoneSubscription, @unchecked Sendable {
+    // @unchecked Sendable because its superclass is, and nothing is added.
+
+    required init?(coder: NSCoder) {
+        super.init(coder: coder)
+    }
+}
+
 final class PlaceOrder: CKLocationSortDescriptor {
     override init(key: String, relativeLocation: CLLocation) {
         super.init(key: key, relativeLocation: relativeLocation)

@@ -19,6 +19,11 @@ struct SwiftFiveTests {
             "func save(_ database: CKDatabase) { database.saveAll([]) }",
             "func name(_ record: CKRecord) { let name = record.recordID.recordName }",
             "func connection(_ container: CKContainer) { _ = container.connection }",
+            // What Apple's framework does not have, or refuses.
+            "func text() -> String? { CKError(.unknownItem).errorDescription }",
+            "func copy(_ group: CKOperationGroup) -> Any { group.copy(with: nil) }",
+            "let predicate = NSPredicate(format: \"a == %@\", Optional(\"x\"))",
+            "final class Note: CKRecord { override func allKeys() -> [String] { [] } }",
         ]
     )
     func failing(text: String) async throws {

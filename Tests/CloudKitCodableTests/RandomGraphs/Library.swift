@@ -99,6 +99,9 @@ struct Library: CloudKitModel, Equatable, Identifiable {
     var pair: Pair
     var mood: Mood?
     @Lenient var note: String?
+    var emails: [Email] = []
+    var limits: [Lenient<Percent>] = []
+    var shortlist: [CloudKitReference<Book>] = []
     var shelves: [Shelf] = []
     var archive: [Shelf] = []
     var poster: Poster?

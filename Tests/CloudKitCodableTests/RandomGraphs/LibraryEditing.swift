@@ -86,7 +86,7 @@ struct LibraryEditing {
     }
 
     private mutating func editValues() {
-        switch Int.random(in: 0..<7, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
         case 0:
             let genre = genre()
             library.genre = genre
@@ -101,6 +101,9 @@ struct LibraryEditing {
         case 5:
             let book = allBooks.randomElement(using: &random)
             library.pinned = random.chance(50) ? book.map { CloudKitReference(to: $0) } : nil
+        case 6: library.emails = few { Email("\($0.made)@example.net") }
+        case 7: library.limits = few { Lenient(wrappedValue: $0.percent()) }
+        case 8: library.shortlist = allBooks.prefix(3).map { CloudKitReference(to: $0) }
         default: library.opened += 1.25
         }
     }

@@ -43,7 +43,7 @@ struct RandomGraphTests {
         arguments: seeds
     )
     func moves(seed: UInt64) async throws {
-        try await CloudFixture.inProcess.run { cloud in
+        try await CloudFixture.overHTTP.run { cloud in
             let user = try await cloud.addUser()
             let phone = try await cloud.database(of: user)
             let zone = try await phone.save(CKRecordZone(zoneName: "Libraries"))

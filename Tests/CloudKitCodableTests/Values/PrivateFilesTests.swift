@@ -100,6 +100,24 @@ struct PrivateFilesTests {
         #expect(try place.contents.isEmpty)
     }
 
+    @Test("The process's own folder goes when the process ends")
+    func exit() async throws {
+        let result = await #expect(
+            processExitsWith: .success,
+            observing: [\.standardOutputContent]
+        ) {
+            let file = try PrivateFiles.shared.newPlace()
+            try Data([1]).write(to: file)
+            PrivateFiles.shared.take(file)
+            print("file: \(file.path)")
+        }
+        let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+        let line = try #require(output.split(separator: "\n").first { $0.hasPrefix("file: ") })
+        let file = URL(filePath: String(line.dropFirst("file: ".count)))
+        #expect(file.lastPathComponent.isEmpty == false)
+        #expect(!isThere(file) && !isThere(file.deletingLastPathComponent()))
+    }
+
     @Test("A link outlives the file that it was made of")
     func link() throws {
         let place = try Place()

@@ -223,7 +223,6 @@ struct SecrecyClient {
         var hasMore = true
         while hasMore {
             let page = try await cloud.changes(in: "Z", as: user, after: tokens[user.name] ?? nil)
-            sent += 1
             guard page.serverErrorCode == nil else { throw Problem(description: "\(page)") }
             for record in page.records.elements { note(record, of: user.name) }
             tokens[user.name] = page.syncToken

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import CloudKit
 import CloudKitExtras
 import CloudKitWebClient
+import CloudKitWire
 import Foundation
 import Logging
 import NIOCore
@@ -110,6 +111,20 @@ struct SecrecyTests {
             _ = try await client.modifyZones(.init(operations: []), in: .private)
         }
         await Self.expectFailure { _ = try await client.createToken(clientID: "x") }
+        await Self.expectFailure {
+            _ = try await client.databaseChanges(.init(syncToken: Secret.user), in: .private)
+        }
+        await Self.expectFailure { _ = try await client.listSubscriptions(in: .private) }
+        await Self.expectFailure {
+            let link = Data(#"{"shortGUIDs":[{"value":"g"}]}"#.utf8)
+            let request = try JSONDecoder().decode(SharesRequest.self, from: link)
+            _ = try await client.resolveShares(request)
+        }
+        await Self.expectFailure {
+            let query = Data(#"{"query":{"recordType":"Note"}}"#.utf8)
+            let request = try JSONDecoder().decode(QueryRecordsRequest.self, from: query)
+            _ = try await client.queryRecords(request, in: .private)
+        }
         await Self.expectFailure {
             try await client.download(
                 WireAsset(
@@ -350,7 +365,7 @@ struct SecrecyTests {
         Self.expectSilence(of: lines.all.joined(separator: "\n"))
         let finished = lines.all.filter { $0.hasPrefix("debug Request finished") }
         #expect(finished.contains { $0.contains("zones/list") && $0.contains("502") })
-        #expect(finished.count == 14)
+        #expect(finished.count == 22)
         for name in Self.names { #expect(!lines.all.contains { $0.contains(name) }) }
         #expect(lines.all.contains { $0.hasPrefix("debug Request failed") })
     }
