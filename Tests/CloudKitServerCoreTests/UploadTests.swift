@@ -107,6 +107,17 @@ struct UploadTests {
         #expect(try await send(Data(repeating: 3, count: 300), to: tokens[2], cloud).status == 200)
     }
 
+    @Test("An upload is refused when its bytes exceed the quota, and not when they end")
+    func endless() async throws {
+        let (cloud, ada) = try await Self.world(quota: 1000)
+        let token = try await addresses(["a"], cloud, ada)[0]
+        let (body, source) = AsyncStream<Data>.makeStream()
+        for _ in 0..<2 { source.yield(Data(count: 600)) }
+        let response = await cloud.service.receiveAsset(token: token, body: body)
+        #expect(try TestCloud.Answer(response).code == "QUOTA_EXCEEDED")
+        source.finish()
+    }
+
     @Test("Uploads side by side do not exceed a quota together")
     func together() async throws {
         let (cloud, ada) = try await Self.world(quota: 1000)

@@ -219,6 +219,50 @@ struct FolderTests {
         }
     }
 
+    @Test("A damaged record stands in the log as an error, though its response is no failure")
+    func damagedRecord() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let log = Lines()
+        let logger = Logger(label: "test") { _ in LineLog(lines: log) }
+        let body: JSON = [
+            "zoneID": ["zoneName": "Notes"], "records": [["recordName": "n1"]],
+        ]
+        let path = folder.path
+        let first = try CloudServer(configuration: .init(directory: path), logger: logger)
+        let tokens = Mutex(("", ""))
+        try await TestServer.run(first) { server in
+            try await server.addZone("Notes")
+            let note: JSON = [
+                "recordName": "n1", "recordType": "Note", "fields": ["body": ["value": "FLIPME"]],
+            ]
+            let operation: JSON = ["operationType": "create", "record": note]
+            let saved = try await server.call(
+                "records/modify",
+                ["zoneID": ["zoneName": "Notes"], "operations": [operation]]
+            )
+            #expect(saved.body.records[0].serverErrorCode == nil)
+            tokens.withLock { $0 = (server.apiToken, server.webToken) }
+        }
+        for name in try FileManager.default.contentsOfDirectory(atPath: path)
+        where name.hasPrefix("cloud.sqlite") {
+            let file = folder.appendingPathComponent(name)
+            var data = try Data(contentsOf: file)
+            while let range = data.range(of: Data(#""FLIPME""#.utf8)) {
+                data.replaceSubrange(range, with: Data(#""FLIPME "#.utf8))
+            }
+            try data.write(to: file)
+        }
+        let second = try CloudServer(configuration: .init(directory: path), logger: logger)
+        try await TestServer.run(second) { other in
+            let (api, web) = tokens.withLock { $0 }
+            let server = TestServer(url: other.url, apiToken: api, webToken: web)
+            let answer = try await server.call("records/lookup", body)
+            #expect(answer.status == 200)
+            #expect(answer.body.records[0].serverErrorCode == "INTERNAL_ERROR")
+            #expect(log.lines.withLock { $0 }.filter { $0.contains("corrupt") }.count == 1)
+        }
+    }
+
     @Test("Assets without their database keep a server from starting, and stay")
     func missingDatabase() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
