@@ -194,6 +194,7 @@ struct BudgetTests {
         let people: [(String, JSON)] = [
             ("records/resolve", ["shortGUIDs": [["value": .string(name)]]]),
             ("users/discover", ["lookupInfos": [["emailAddress": .string(name)]]]),
+            ("users/lookup/email", ["users": [["emailAddress": .string(name)]]]),
         ]
         for (endpoint, body) in people {
             let answer = try await cloud.call(endpoint, .public, as: ada, body)

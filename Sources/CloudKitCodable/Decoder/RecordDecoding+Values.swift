@@ -102,6 +102,7 @@ extension RecordDecoding {
         if let options = field.options {
             switch options.storage {
             case .recordName: return try recordName(type, field)
+            case .asset where Value.self == URL.self: break
             case .asset: return try fileValue(type, field)
             case .ignored: throw missing(field)
             case .json:

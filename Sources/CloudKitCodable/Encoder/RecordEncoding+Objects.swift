@@ -80,6 +80,8 @@ extension RecordEncoding {
 
     /// Stores bytes, or the JSON of a value, beside the record when they are larger than a size.
     func storeAsset(of value: some Encodable, above size: Int, _ field: RecordField) throws {
+        // A file is an asset anyway, whatever its size.
+        if let url = value as? URL { return try store(url, field) }
         let data = try (value as? Data) ?? bytes(of: value, field)
         if !(value is Data) { try checkFiles(in: value, data, field) }
         let isFile = data.count > size

@@ -49,6 +49,7 @@ extension CloudService {
         try Self.checkPublic(call)
         let request = try call.message(LookupUsersRequest.self)
         try checkCount(request.users.count, "users")
+        try call.work.check(names: request.users.flatMap { [$0.userRecordName, $0.emailAddress] })
         let users = try await read(call) { try $0.users(container: call.path.container) }
         let found = request.users.compactMap { info -> UserDictionary? in
             guard

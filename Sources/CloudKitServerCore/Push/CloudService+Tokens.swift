@@ -13,6 +13,7 @@ extension CloudService {
     func createToken(_ call: Call) async throws -> Data {
         let request = try call.message(CreateTokenRequest.self)
         let user = try call.user()
+        try call.work.check(name: request.clientId)
         let secret: [UInt8]
         if let client = request.clientId {
             var writer = TokenWriter()
@@ -38,6 +39,7 @@ extension CloudService {
     func registerToken(_ call: Call) async throws -> Data {
         let request = try call.message(RegisterTokenRequest.self)
         let user = try call.user()
+        try call.work.check(name: request.clientId)
         guard (32...4096).contains(request.apnsToken.utf8.count) else {
             throw RequestError(
                 .badRequest,

@@ -19,6 +19,30 @@ struct FileTests {
         var recordName: String { "gallery" }
     }
 
+    /// A file that is said to be one.
+    struct Invoice: CloudKitModel {
+        var number: String
+        var pdf: URL?
+        var page: URL?
+        var recordName: String { number }
+        static var fields: CloudKitFields { [CodingKeys.pdf: .asset, CodingKeys.page: .asset] }
+    }
+
+    @Test("A file's address that says to be an asset is one, and another address is text")
+    func said() throws {
+        let file = try Self.file("scan")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let page = try #require(URL(string: "https://example.com/7"))
+        let record = try CloudKitRecordEncoder().encode(Invoice(number: "7", pdf: file, page: page))
+        #expect(record.object(forKey: "pdf") is CKAsset)
+        #expect(record["page"] == "https://example.com/7")
+        let read = try CloudKitRecordDecoder().decode(Invoice.self, from: record)
+        #expect(try Data(contentsOf: #require(read.pdf)) == Data("scan".utf8))
+        #expect(read.page == page)
+        let empty = try CloudKitRecordEncoder().encode(Invoice(number: "8"))
+        #expect(try CloudKitRecordDecoder().decode(Invoice.self, from: empty).pdf == nil)
+    }
+
     private static func file(_ text: String) throws -> URL {
         let file = FileManager.default.temporaryDirectory
             .appending(path: "portrait-\(UUID().uuidString)")
