@@ -82,11 +82,17 @@ struct ShareDirectory {
     ) throws -> [RowID<StoredUser>: [ZoneAccess.Opening]] {
         let members = try members(of: zone, reader)
         guard !members.isEmpty else { return [:] }
-        let shares = try shares(of: zone, reader)
+        // There may be a thousand shares, each with one of a thousand members.
+        var opened: [String: [ZoneAccess.Opening]] = [:]
+        for (name, part) in try shares(of: zone, reader) {
+            for (user, opening) in part.openings(share: name) {
+                opened[user, default: []].append(opening)
+            }
+        }
         var openings: [RowID<StoredUser>: [ZoneAccess.Opening]] = [:]
         for id in members {
             guard let user = try reader.user(id) else { continue }
-            openings[id] = shares.compactMap { $1.opening(for: user.recordName, share: $0) }
+            openings[id] = opened[user.recordName] ?? []
         }
         return openings
     }

@@ -68,10 +68,28 @@ struct SharePart: Hashable, Sendable, Codable {
         return preview(for: user, share: share)
     }
 
+    /// What the share lets those do who have accepted it, by the names of the users.
+    func openings(share: String) -> [String: ZoneAccess.Opening] {
+        var seen: Set<String> = []
+        var openings: [String: ZoneAccess.Opening] = [:]
+        for participant in participants {
+            // The first of a name counts, as where one user is looked up.
+            guard let user = participant.userIdentity?.userRecordName,
+                seen.insert(user).inserted, participant.acceptanceStatus == .accepted
+            else { continue }
+            openings[user] = preview(of: participant, share: share)
+        }
+        return openings
+    }
+
     /// What the share would let a user do who accepts it; nil when it lets the user do nothing.
     func preview(for user: String, share: String) -> ZoneAccess.Opening? {
+        preview(of: participant(user), share: share)
+    }
+
+    private func preview(of participant: WireParticipant?, share: String) -> ZoneAccess.Opening? {
         // Who was invited may do what everyone may, too.
-        let permissions = [participant(user).map(permission(of:)), publicPermission]
+        let permissions = [participant.map(permission(of:)), publicPermission]
         guard permissions.contains(where: { $0 == .readOnly || $0 == .readWrite }) else {
             return nil
         }
