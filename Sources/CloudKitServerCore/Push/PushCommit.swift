@@ -94,7 +94,7 @@ struct PushCommit {
         var watchers = [try watcher(owner, .private, .everything)]
         guard !zone.isDefault else { return watchers }
         let shares = ShareDirectory(environment: call.environment.id)
-        for id in try shares.members(of: zone.zone.id, writer) {
+        for id in try shares.members(of: zone.zone.id, writer) where id != ownerID {
             guard let user = try writer.user(id) else { continue }
             let watcher = try watcher(user, .shared, .shares([]))
             if watcher.hasSubscriptions { watchers.append(watcher) }

@@ -89,8 +89,10 @@ struct ShareDirectory {
                 opened[user, default: []].append(opening)
             }
         }
+        // An earlier version entered owners who opened their own links.
+        let owner = try reader.zone(zone).flatMap { try reader.database($0.database) }?.owner
         var openings: [RowID<StoredUser>: [ZoneAccess.Opening]] = [:]
-        for id in members {
+        for id in members where id != owner {
             guard let user = try reader.user(id) else { continue }
             openings[id] = opened[user.recordName] ?? []
         }

@@ -13,7 +13,9 @@ extension ZoneDirectory {
         for (id, openings) in openings.sorted(by: { $0.key < $1.key }) {
             guard let zone = try reader.zone(id), !zone.isDeleted,
                 let database = try reader.database(zone.database),
-                let owner = try database.owner.flatMap({ try reader.user($0) })
+                let owner = try database.owner.flatMap({ try reader.user($0) }),
+                // An earlier version entered owners who opened their own links.
+                owner.id != user.id
             else { continue }
             views.append(
                 ZoneView(
