@@ -133,6 +133,29 @@ struct SharedFeedTests {
         #expect(bob.names.isSuperset(of: ["a", "a1", "a2", "b", "b1", "c"]))
     }
 
+    @Test("Nested records that leave in one request count once each, and no token expires")
+    func nestedMoves() async throws {
+        var configuration = ServiceConfiguration()
+        configuration.listedRecords = 100
+        let trees = try await SharedTrees(configuration: configuration)
+        let names = (0..<60).map { "n\($0)" }
+        _ = try await trees.cloud.modify(
+            as: trees.ada,
+            names.map { SharedTrees.save("create", $0, below: "a") }
+        )
+        var bob = FeedDevice(user: trees.bob)
+        try await bob.sync(trees.cloud, trees.zoneID)
+        #expect(bob.names.isSuperset(of: names))
+        // Each goes below the one before it, the first out of sight.
+        let moves = zip(names, ["secret"] + names).map { name, parent in
+            SharedTrees.save("forceUpdate", name, below: parent)
+        }
+        _ = try await trees.cloud.modify(as: trees.ada, moves)
+        try await bob.sync(trees.cloud, trees.zoneID)
+        #expect(bob.expiries == 0)
+        #expect(bob.names == ["a", "a1", "a2", "share of a", "c", "share of c"])
+    }
+
     @Test("Who leaves all shares of a zone and joins one again hears that it ended, once")
     func joinedAgain() async throws {
         let trees = try await SharedTrees()

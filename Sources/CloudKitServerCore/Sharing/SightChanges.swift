@@ -93,7 +93,8 @@ struct SightChanges {
         var new = Lineages(zone: zone, roots: roots, parents: [:], reader)
         var result = Result()
         var count = 0
-        var trees: [String?: [StoredRecord]?] = [:]
+        // Many participants have the same shares.
+        var known: [Set<String?>: [StoredRecord]?] = [:]
         for viewer in viewers {
             let (had, has) = (before[viewer] ?? [], after[viewer] ?? [])
             // Without any share the zone is not there; who comes to it starts anew.
@@ -113,7 +114,9 @@ struct SightChanges {
             tops.formUnion(changed.map(\.root))
             guard !tops.isEmpty else { continue }
             let shares = try changed.compactMap { try reader.record(zone, name: $0.share) }
-            guard let trees = try records(below: tops, &trees, reader) else {
+            let found = try known[tops] ?? records(below: tops, reader)
+            known[tops] = .some(found)
+            guard let trees = found else {
                 result.expired.append(viewer)
                 continue
             }
@@ -145,44 +148,27 @@ struct SightChanges {
 
     /// The records of some trees, tombstones too; nil when they are too many.
     ///
-    /// The tree of nil is the whole zone.
+    /// The tree of nil is the whole zone. A tree within another one counts once.
     private func records(
         below tops: Set<String?>,
-        _ known: inout [String?: [StoredRecord]?],
         _ reader: any StorageReader
     ) throws -> [StoredRecord]? {
-        var all: [StoredRecord] = []
-        for top in tops.sorted(by: { ($0 ?? "") < ($1 ?? "") }) {
-            let tree: [StoredRecord]?
-            if let found = known[top] {
-                tree = found
-            } else {
-                tree = try records(below: top, reader)
-                known[top] = .some(tree)
-            }
-            guard let tree else { return nil }
-            all += tree
-            if all.count > largestTree { return nil }
-        }
-        return all
-    }
-
-    private func records(
-        below top: String?,
-        _ reader: any StorageReader
-    ) throws -> [StoredRecord]? {
-        guard let top else {
-            let limit = largestTree + 1
+        let limit = largestTree + 1
+        if tops.contains(nil) {
             let all = try reader.changedRecords(zone, after: 0, limit: limit)
             return all.count < limit ? all : nil
         }
-        guard let first = try reader.record(zone, name: top) else { return [] }
-        var found = [first]
-        var seen: Set = [first.id]
+        var found: [StoredRecord] = []
+        var seen: Set<RowID<StoredRecord>> = []
+        for top in tops.compactMap(\.self).sorted() {
+            guard let first = try reader.record(zone, name: top) else { continue }
+            found.append(first)
+            seen.insert(first.id)
+        }
         var next = 0
         while next < found.count {
-            let left = largestTree + 1 - found.count
-            for child in try reader.children(zone, of: found[next].name, limit: left)
+            // Children that are found already do not make others go unread.
+            for child in try reader.children(zone, of: found[next].name, limit: limit)
             where seen.insert(child.id).inserted {
                 found.append(child)
             }
