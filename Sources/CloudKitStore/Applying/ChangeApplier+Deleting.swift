@@ -51,7 +51,7 @@ extension ChangeApplier {
             )
             return try makeAnew(known, base, plan, entry, table)
         }
-        if try isReferred(key, existing, table) {
+        if try !isOthers && isReferred(key, existing, table) {
             // Whoever deleted it had moved the others away; their changes may be yet to come.
             known.goes = true
             return try known.save(database)
@@ -66,7 +66,11 @@ extension ChangeApplier {
         try journal.add(overruled, key, kept: nil, at: clock.edit(entry?.version ?? 0))
         try entry?.clear(database)
         entry = nil
-        try remove(key, table, existing)
+        if isOthers {
+            try withdraw(key, table, existing)
+        } else {
+            try remove(key, table, existing)
+        }
         try known.delete(database)
     }
 
@@ -148,14 +152,18 @@ extension ChangeApplier {
     ///
     /// One that is still referred to is needed here, so it is made again.
     mutating func finishDeletions() throws {
-        for known in try KnownRecord.fetchAll(database, where: "goes <> 0") {
+        for known in try KnownRecord.fetchAll(
+            database,
+            where: "goes <> 0 AND zone = ?",
+            arguments: [zone]
+        ) {
             guard let key = known.key, let table = catalog[key.table],
                 let existing = try rows.row(key, table)
             else {
                 try known.delete(database)
                 continue
             }
-            guard try isReferred(key, existing, table) else {
+            guard try !isOthers && isReferred(key, existing, table) else {
                 try delete(known)
                 continue
             }

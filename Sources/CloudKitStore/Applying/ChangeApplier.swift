@@ -58,6 +58,8 @@ struct ChangeApplier {
     /// at.
     var written: [RowKey] = []
     var reshared: [RowKey] = []
+    /// The rows that are on their way out of sight.
+    var leaving: Set<RowKey> = []
     /// Whether rows wait that have UNIQUE values of others, until the fetch has brought everything.
     var defersUniqueness = false
     /// Whether a record came again as it was, which only a fetch from the beginning does.

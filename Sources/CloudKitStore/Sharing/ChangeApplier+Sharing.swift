@@ -132,7 +132,9 @@ extension ChangeApplier {
         }
         // Rows may take others of their own table with them.
         for key in keys { try keepEdits(of: key) }
+        leaving = Set(keys)
         for key in keys { try letGo(key) }
+        leaving = []
         try database.execute(
             sql: """
                 DELETE FROM grdb_cloudkit_sent
@@ -179,8 +181,9 @@ extension ChangeApplier {
     mutating func letGo(_ key: RowKey) throws {
         guard let table = catalog[key.table] else { return }
         try keepEdits(of: key)
-        if try rows.row(key, table) != nil {
+        if let row = try rows.row(key, table) {
             try deferForeignKeys()
+            if isOthers { try clearReferences(to: key, table, row) }
             try rows.delete(key, table)
             note(.deleted, key)
         }
@@ -193,7 +196,7 @@ extension ChangeApplier {
     }
 
     /// Puts what waits to be sent of a row that is out of reach into the journal instead.
-    private func keepEdits(of key: RowKey) throws {
+    func keepEdits(of key: RowKey) throws {
         guard let table = catalog[key.table], let entry = try OutboxEntry.fetch(database, key)
         else {
             return

@@ -37,18 +37,35 @@ struct SharingTests {
         var users: [TestCloud.User]
         var events = Events()
 
-        init(_ cloud: Cloud) async throws {
+        init(
+            _ cloud: Cloud,
+            tables: [SyncedTable] = Device.notes,
+            schema: String = Device.schema
+        ) async throws {
             self.cloud = cloud
-            users = [
+            let users = [
                 try await cloud.addUser("Ada"), try await cloud.addUser("Bob"),
                 try await cloud.addUser("Cleo"),
             ]
+            self.users = users
             var configuration = SharingTests.configuration
             let events = events
             configuration.onEvent = { events.add($0) }
-            ada = try await Device(cloud, users[0], configuration: SharingTests.configuration)
-            bob = try await Device(cloud, users[1], configuration: configuration)
-            cleo = try await Device(cloud, users[2], configuration: configuration)
+            func device(
+                _ user: Int,
+                _ configuration: CloudStore.Configuration
+            ) async throws -> Device {
+                try await Device(
+                    cloud,
+                    users[user],
+                    tables: tables,
+                    schema: schema,
+                    configuration: configuration
+                )
+            }
+            ada = try await device(0, SharingTests.configuration)
+            bob = try await device(1, configuration)
+            cleo = try await device(2, configuration)
         }
 
         /// Ada's folder with a folder and a note in it, and a note beside it that is hers.

@@ -1,0 +1,93 @@
+import GRDB
+
+/// Rows of other users that leave this user's sight.
+///
+/// Their deletion looks the same. What the schema does to the rows that refer to one is for its owner
+/// to say, whose devices have all of them: here they show without the reference until it comes again,
+/// and nothing of that is an edit.
+extension ChangeApplier {
+    /// Whether the records are another user's.
+    var isOthers: Bool { !zone.isEmpty && zone != StoreFile.publicZone }
+
+    /// Removes a row from the file, untracked, after those that refer to it let go of it.
+    mutating func withdraw(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
+        try letGoBelow(row, table)
+        try clearReferences(to: key, table, row)
+        try rows.delete(key, table)
+        note(.deleted, key)
+    }
+
+    /// Has rows show without their references to one that goes, and wait for it.
+    mutating func clearReferences(to key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
+        // Rows that refer to each other end it where they repeat.
+        guard leaving.insert(key).inserted else { return }
+        defer { leaving.remove(key) }
+        let name = try key.recordName(table)
+        for (childName, foreignKey) in catalog.foreignKeys(to: table.name) {
+            guard let child = catalog[childName] else { continue }
+            for childRow in try rows.rows(referring: foreignKey, child, row) {
+                guard let childKey = RowStore.key(childRow, child), childKey != key else {
+                    continue
+                }
+                try clear(foreignKey, of: childKey, child, childRow, waitingFor: name)
+            }
+        }
+    }
+
+    private mutating func clear(
+        _ foreignKey: ForeignKey,
+        of key: RowKey,
+        _ table: TableSchema,
+        _ row: StoredRow,
+        waitingFor name: String
+    ) throws {
+        let columns = foreignKey.columns.compactMap(table.column)
+            .filter { !$0.isNotNull && !$0.isKey }
+        var known = try KnownRecord.fetch(database, name: key.recordName(table))
+        if known?.system == nil || known?.zone != zone { known = nil }
+        // One that was never sent has no place without the row above it.
+        if known == nil, columns.isEmpty || foreignKey.columns == [table.parentColumn?.name] {
+            return try letGoWithAllBelow(key)
+        }
+        known?.waiting = name
+        try known?.save(database)
+        guard !columns.isEmpty else {
+            // It comes back with the row that it needs.
+            try keepEdits(of: key)
+            try clearReferences(to: key, table, row)
+            try rows.delete(key, table)
+            return note(.deleted, key)
+        }
+        if known != nil { try forgetEdits(of: columns.map(\.field), key, table, row) }
+        let cleared = columns.map { ($0.field, StoreValue.null) }
+        let kind = try rows.write(
+            Dictionary(uniqueKeysWithValues: cleared),
+            key,
+            table,
+            over: row,
+            files: [:]
+        )
+        if let kind { note(kind, key) }
+    }
+
+    /// Puts references that were not sent, to a row that is out of reach, into the journal.
+    private func forgetEdits(
+        of fields: [String],
+        _ key: RowKey,
+        _ table: TableSchema,
+        _ row: StoredRow
+    ) throws {
+        guard var entry = try OutboxEntry.fetch(database, key) else { return }
+        let edited = fields.filter { entry.changed[$0] != nil }
+        guard !edited.isEmpty else { return }
+        let lost = try mapping.fields(row, table).filter { edited.contains($0.key) }
+        let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: "access")
+        try journal.add([overruled], key, kept: nil, at: clock.edit(entry.version))
+        for field in edited { entry.changed[field] = nil }
+        if entry.changed.isEmpty {
+            try entry.clear(database)
+        } else {
+            try entry.save(database)
+        }
+    }
+}
