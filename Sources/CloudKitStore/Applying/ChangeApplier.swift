@@ -54,8 +54,8 @@ struct ChangeApplier {
     private(set) var changes: [RowChange] = []
     /// The records whose rows gave way to others with the same UNIQUE values.
     var displaced: Set<String> = []
-    /// The rows that were written, and those whose share came or went, since their trees were looked
-    /// at.
+    /// The rows that were written, and those whose share came or went or that were moved here, since
+    /// their trees were looked at.
     var written: [RowKey] = []
     var reshared: [RowKey] = []
     /// The rows that are on their way out of sight.
@@ -251,6 +251,10 @@ struct ChangeApplier {
         known.problem = nil
         known.waiting = nil
         try locate(remote, key)
+        // The trigger that saw the move gave the row its place, but not those below it.
+        if hasPlaces, let column = table.parentColumn, entry?.changed[column.field] != nil {
+            reshared.append(key)
+        }
         try settle(entry, plan, key, base: fields)
         try journal.add(plan.overruled, key, kept: plan.row, at: clock.edit(entry?.version ?? 0))
         guard let row = plan.row else {

@@ -44,7 +44,7 @@ extension BatchBuilder {
         guard let name, name != current else { return name }
         guard place != nil, let target = table.parentColumn?.target.flatMap({ catalog[$0] }),
             let key = RowKey(recordName: name, target),
-            try Place.fetch(database, key)?.zone == zone, try isThere(key)
+            try SharedTrees(database, mapping).place(of: key)?.zone == zone, try isThere(key)
         else { return nil }
         return name
     }

@@ -161,6 +161,40 @@ struct ReshareTests {
         }
     }
 
+    @Test("What is put below a row that two devices moved into a shared tree is shared")
+    func sameMove() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await Self.fill(ada)
+            try await ada.store.share("trip", in: "folder")
+            try await ada.store.unshare("trip", in: "folder")
+            try await friends.accept(friends.share("beside"), bob)
+            let laptop = try await Device(
+                friends.cloud,
+                friends.users[0],
+                configuration: SharingTests.configuration
+            )
+            try await laptop.store.sync()
+            for device in [ada, laptop] {
+                try await device.run("UPDATE folder SET parent = 'beside' WHERE id = 'trip'")
+            }
+            try await settle(ada, laptop)
+            try await laptop.run("INSERT INTO note (id, folder) VALUES ('late', 'sub')")
+            try await settle(laptop, ada, bob)
+            #expect(try await Self.all(bob) == Self.tree(of: "beside", ada))
+            #expect(try await Self.all(bob).contains("note late "))
+            // And out again.
+            for device in [ada, laptop] {
+                try await device.run("UPDATE folder SET parent = NULL WHERE id = 'trip'")
+            }
+            try await settle(ada, laptop)
+            let places =
+                "SELECT group_concat(key) FROM (SELECT key FROM grdb_cloudkit_place ORDER BY key)"
+            #expect(try await laptop.value(places) == "beside,x")
+            #expect(try await laptop.store.verify().differences == [])
+        }
+    }
+
     @Test("A row below a shared one that had a share of its own is shared with that, once it ends")
     func innerShare() async throws {
         try await Self.withFriends { friends in
