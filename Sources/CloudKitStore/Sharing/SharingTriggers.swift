@@ -82,10 +82,15 @@ struct SharingTriggers {
         case .moved:
             guard let inherit, let parent = table.parentColumn else { return nil }
             let keys = table.keyColumns.map(\.name.quoted) + [parent.name.quoted]
-            // A row that leaves the tree is shared no more.
+            // A row that leaves the tree is shared no more; one that was never sent to the owner of the
+            // tree is this user's own then.
+            let key = RowKey.sql(table, of: "NEW")
             let leave = """
                 DELETE FROM grdb_cloudkit_place WHERE tbl = \(table.name.literal)
-                        AND key = \(RowKey.sql(table, of: "NEW")) AND zone = '' AND share IS NULL
+                        AND key = \(key) AND share IS NULL
+                        AND (zone = '' OR name IS NULL AND NOT EXISTS (SELECT 1
+                            FROM grdb_cloudkit_record r WHERE r.tbl = \(table.name.literal)
+                            AND r.key = \(key) AND r.zone <> ''))
                         AND NOT EXISTS (\(select("1", above("NEW"))));
                 """
             return (

@@ -195,6 +195,23 @@ struct ReshareTests {
         }
     }
 
+    @Test("A row that a participant takes out of a shared tree before it was sent is their own")
+    func unsentLeaves() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await Self.fill(ada)
+            try await friends.accept(friends.share(), bob)
+            try await bob.run("INSERT INTO note (id, title, folder) VALUES ('own', 'Own', 'trip')")
+            try await bob.run("UPDATE note SET folder = NULL WHERE id = 'own'")
+            try await settle(bob, ada)
+            #expect(try await bob.value("SELECT title FROM note WHERE id = 'own'") == "Own")
+            #expect(try await ada.value("SELECT count(*) FROM note WHERE id = 'own'") == "0")
+            #expect(try await bob.cloud.record(for: Device.id("note:own")).parent == nil)
+            #expect(try await bob.store.journal().isEmpty)
+            try await bob.store.settled()
+        }
+    }
+
     @Test("A row below a shared one that had a share of its own is shared with that, once it ends")
     func innerShare() async throws {
         try await Self.withFriends { friends in
