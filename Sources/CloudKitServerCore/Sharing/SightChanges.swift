@@ -110,7 +110,7 @@ struct SightChanges {
                 try saw(name, viewer, had, &old) != Self.shows(has, name, &new)
             }
             var tops = Set<String?>(try parents.keys.filter(isConcerned))
-            let changed = Set(had.map(Place.init)).symmetricDifference(has.map(Place.init))
+            let changed = Set(had.map(Grant.init)).symmetricDifference(has.map(Grant.init))
             tops.formUnion(changed.map(\.root))
             guard !tops.isEmpty else { continue }
             let shares = try changed.compactMap { try reader.record(zone, name: $0.share) }
@@ -139,7 +139,7 @@ struct SightChanges {
     // MARK: Trees
 
     /// A share and the top of what it shares, whatever it allows.
-    private struct Place: Hashable {
+    private struct Grant: Hashable {
         let share: String
         let root: String?
 
