@@ -80,8 +80,11 @@ extension RecordEncoding {
 
     /// Stores bytes, or the JSON of a value, beside the record when they are larger than a size.
     func storeAsset(of value: some Encodable, above size: Int, _ field: RecordField) throws {
-        // A file is an asset anyway, whatever its size.
-        if let url = value as? URL { return try store(url, field) }
+        if let url = value as? URL {
+            // A file is an asset anyway, whatever its size.
+            if url.isFileURL { return try storeObject(try asset(of: url, field), field) }
+            throw error(url, field.key, "is no file, which .asset asks for; leave .asset out")
+        }
         let data = try (value as? Data) ?? bytes(of: value, field)
         if !(value is Data) { try checkFiles(in: value, data, field) }
         let isFile = data.count > size

@@ -23,22 +23,23 @@ struct FileTests {
     struct Invoice: CloudKitModel {
         var number: String
         var pdf: URL?
-        var page: URL?
         var recordName: String { number }
-        static var fields: CloudKitFields { [CodingKeys.pdf: .asset, CodingKeys.page: .asset] }
+        static var fields: CloudKitFields { [CodingKeys.pdf: .asset] }
     }
 
-    @Test("A file's address that says to be an asset is one, and another address is text")
+    @Test("A file's address that says to be an asset is one, and another address is refused")
     func said() throws {
         let file = try Self.file("scan")
         defer { try? FileManager.default.removeItem(at: file) }
-        let page = try #require(URL(string: "https://example.com/7"))
-        let record = try CloudKitRecordEncoder().encode(Invoice(number: "7", pdf: file, page: page))
+        let record = try CloudKitRecordEncoder().encode(Invoice(number: "7", pdf: file))
         #expect(record.object(forKey: "pdf") is CKAsset)
-        #expect(record["page"] == "https://example.com/7")
         let read = try CloudKitRecordDecoder().decode(Invoice.self, from: record)
         #expect(try Data(contentsOf: #require(read.pdf)) == Data("scan".utf8))
-        #expect(read.page == page)
+        let page = URL(string: "https://example.com/7")
+        let error = #expect(throws: EncodingError.self) {
+            try CloudKitRecordEncoder().encode(Invoice(number: "9", pdf: page))
+        }
+        #expect(error.map { "\($0)" }?.contains("leave .asset out") == true)
         let empty = try CloudKitRecordEncoder().encode(Invoice(number: "8"))
         #expect(try CloudKitRecordDecoder().decode(Invoice.self, from: empty).pdf == nil)
     }

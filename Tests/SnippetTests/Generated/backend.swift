@@ -82,6 +82,7 @@ func snippet3Inbackend() async throws {
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 32
     configuration.connectionPool.retryConnectionEstablishment = false
+    configuration.redirectConfiguration = .disallow
     let http = HTTPClient(configuration: configuration)
 
     var transport = HTTPTransport(client: http, connectionsPerHost: 32, logger: Logger(label: "cloud"))
