@@ -92,10 +92,10 @@ struct TimeoutTests {
         // The whole takes longer than a request may be silent; what the sockets hold at the end,
         // some megabytes, does not.
         let length = 64 << 20
-        try await ReplyServer.run(pace: .milliseconds(10)) { _ in
+        try await ReplyServer.run(pace: .milliseconds(30)) { _ in
             .answer(200, "{}")
         } _: { port, server in
-            var request = request(port, timeout: 6)
+            var request = request(port, timeout: 4)
             request.body = Data(count: length)
             let response = try await HTTPTransport().send(request)
             #expect(response.status == 200)
