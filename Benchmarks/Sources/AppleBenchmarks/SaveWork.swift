@@ -26,15 +26,23 @@ enum SaveWork {
             let name = UUID().uuidString
             for request in requests {
                 let response = await server.service.respond(to: request.named(name))
-                guard response.status == 200 else { throw Unequal() }
+                guard response.status == 200 else {
+                    throw Refused(body: String(decoding: response.body, as: UTF8.self))
+                }
             }
         }
+    }
+
+    /// The service answered with an error.
+    struct Refused: Error {
+        let body: String
     }
 
     /// A request whose record names can be made new without encoding it again.
     private struct Template: Sendable {
         private let path: String
         private let query: String?
+        private let headers: [(String, String)]
         private let body: Data
         private let places: [Int]
 
@@ -42,6 +50,7 @@ enum SaveWork {
             let target = request.url.dropFirst(base.count).split(separator: "?", maxSplits: 1)
             path = String(target[0])
             query = target.count > 1 ? String(target[1]) : nil
+            headers = request.headers.map { ($0.key, $0.value) }
             body = request.body ?? Data()
             let pattern = Data(placeholder.utf8)
             var places: [Int] = []
@@ -61,7 +70,7 @@ enum SaveWork {
                 method: "POST",
                 path: path,
                 query: query,
-                headers: [("content-type", "application/json; charset=utf-8")],
+                headers: headers,
                 body: body,
                 baseURL: "http://127.0.0.1"
             )
