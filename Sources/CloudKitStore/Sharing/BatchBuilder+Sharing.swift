@@ -39,12 +39,12 @@ extension BatchBuilder {
         let isMoved = isMoved(entry, table)
         // What is above a row of others may be out of sight.
         guard zone.isEmpty || isMoved || known.system == nil else { return current }
-        let name = try SharedTrees(database, mapping)
-            .reference(of: row, table, known, isEdited: isMoved)
+        let trees = SharedTrees(database, mapping)
+        let name = try trees.reference(of: row, table, known, isEdited: isMoved)
         guard let name, name != current else { return name }
         guard place != nil, let target = table.parentColumn?.target.flatMap({ catalog[$0] }),
             let key = RowKey(recordName: name, target),
-            try SharedTrees(database, mapping).place(of: key)?.zone == zone, try isThere(key)
+            try trees.place(of: key)?.zone == zone, try isThere(key)
         else { return nil }
         return name
     }

@@ -8,7 +8,7 @@ extension ChangeApplier {
         guard isShared || hasPlaces else { return }
         let before = try Place.fetch(database, key)
         guard isShared || before != nil else { return }
-        if before == nil { try SharingTriggers.install(catalog, in: database) }
+        if !hasPlaces { try SharingTriggers.install(catalog, in: database) }
         if zone.isEmpty, before?.share != remote.share { reshared.append(key) }
         hasPlaces = true
         try Place(
@@ -276,9 +276,7 @@ extension KnownRecord {
 
     /// Whether a row shows nothing in place of a reference because its target stays with the owner.
     func hidesTarget(of value: StoreValue) -> Bool {
-        guard !zone.isEmpty, zone != StoreFile.publicZone, case .reference = value.plain else {
-            return false
-        }
+        guard StoreFile.isOthers(zone), case .reference = value.plain else { return false }
         return true
     }
 

@@ -7,7 +7,7 @@ import GRDB
 /// and nothing of that is an edit.
 extension ChangeApplier {
     /// Whether the records are another user's.
-    var isOthers: Bool { !zone.isEmpty && zone != StoreFile.publicZone }
+    var isOthers: Bool { StoreFile.isOthers(zone) }
 
     /// Removes a row from the file, untracked, after those that refer to it let go of it.
     mutating func withdraw(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {

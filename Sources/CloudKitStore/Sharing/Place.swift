@@ -106,14 +106,14 @@ struct Place {
         return key
     }
 
-    /// Learns from what the shares say which rows of others may be changed here.
-    static func updateWrites(_ database: Database) throws {
+    /// Learns from what the shares of another user's zone say which of its rows may be changed here.
+    static func updateWrites(in zone: String, _ database: Database) throws {
         try database.execute(
             sql: """
                 WITH RECURSIVE open (zone, name, writes) AS (
                     SELECT p.zone, p.name, s.writes FROM grdb_cloudkit_place p JOIN grdb_cloudkit_share s
                         ON s.zone = p.zone AND (s.name = p.share OR s.name = 'cloudkit.zoneshare')
-                        WHERE p.zone <> ''
+                        WHERE p.zone = ?
                     UNION
                     SELECT p.zone, p.name, o.writes FROM open o JOIN grdb_cloudkit_place p
                         ON p.zone = o.zone AND p.parent = o.name
@@ -122,7 +122,8 @@ struct Place {
                 FROM (SELECT zone, name, max(writes) AS writes FROM open GROUP BY zone, name) best
                 WHERE best.zone = grdb_cloudkit_place.zone AND best.name = grdb_cloudkit_place.name
                     AND grdb_cloudkit_place.writes <> best.writes
-                """
+                """,
+            arguments: [zone]
         )
         // A row that was never sent is as its parent is, which its trigger saw.
     }

@@ -5,6 +5,9 @@ extension StoreFile {
     /// The zone of tables in the public database, as the file names it.
     static let publicZone = "public"
 
+    /// Returns whether a zone, as the file names it, is another user's.
+    static func isOthers(_ zone: String) -> Bool { !zone.isEmpty && zone != publicZone }
+
     /// The zone of an ID as the file names it: empty for the user's own, owner and name for one that
     /// another user shares; nil for zones that are no store's.
     func zone(_ id: CKRecordZone.ID) -> String? {

@@ -86,7 +86,7 @@ extension StoreDelegate {
             try applier.retryHidden()
             try applier.finishDeletions()
             try applier.journal.trim(to: configuration.journalLimit)
-            if !zone.isEmpty { try Place.updateWrites(database) }
+            if !zone.isEmpty { try Place.updateWrites(in: zone, database) }
             return applier.changes
         }
         took(changes)
