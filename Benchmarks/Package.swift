@@ -61,7 +61,14 @@ let package = Package(
                 "EngineBenchmarks", "ServerBenchmarks", "StoreBenchmarks", "WireBenchmarks",
             ]
         ),
-        .testTarget(name: "BenchmarkHarnessTests", dependencies: [harness]),
+        .testTarget(
+            name: "BenchmarkHarnessTests",
+            dependencies: [
+                harness,
+                // Built with the rest, so that the command line is compiled optimized, too.
+                .product(name: "cloudkit", package: cloudKitPackage),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

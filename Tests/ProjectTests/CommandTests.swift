@@ -37,14 +37,14 @@ struct CommandTests {
         let path = try await pathWithSwift("case \"$*\" in *release*) exit 9 ;; esac")
         let failed = try await Script.run(
             "Scripts/check",
-            "release",
+            "benchmarks",
             "imports",
             environment: ["PATH": path]
         )
         #expect(failed.status == 1)
         #expect(
             failed.output.contains(
-                /== Summary\nrelease +FAILED +\d+ s\nimports +passed +\d+ s\n$/
+                /== Summary\nbenchmarks +FAILED +\d+ s\nimports +passed +\d+ s\n$/
             )
         )
 
