@@ -3,6 +3,8 @@
 
 import CloudKit
 import CloudKitCodable
+import CloudKitStore
+import GRDB
 import CloudKitTesting
 
 func snippet1InREADME() async throws {
@@ -47,6 +49,24 @@ func snippet2InREADME() async throws {
 }
 
 func snippet3InREADME() async throws {
+    let notes = try DatabaseQueue(path: "notes.sqlite")
+    try await notes.write { database in
+        try database.create(table: "note", options: .ifNotExists) { table in
+            table.primaryKey("id", .text)
+            table.column("title", .text).notNull().defaults(to: "")
+        }
+    }
+    let store = try CloudStore(database: notes, container: .default(), tables: [.table("note")])
+    try await store.start()
+
+    try await notes.write { database in
+        try database.execute(sql: "INSERT INTO note (id, title) VALUES ('first', 'Milk')")
+    }
+    let summary = try await store.sync()
+    print(summary.saved, "sent,", summary.received, "received")
+}
+
+func snippet4InREADME() async throws {
     let cloud = try await TestCloud()
     let ada = try await cloud.addUser("Ada")
     let phone = try await cloud.device(of: ada)
