@@ -51,31 +51,71 @@ struct PositionTests {
         #expect(roomy > 100)
     }
 
-    @Test("Positions without room between them are given anew behind an insertion at most")
+    @Test("Positions without room between them are given anew up to the nearer end at most")
     func dense() {
         for index in 0...10 {
             var former = (0..<10).map { ListPositions.Former($0, "x") }
             former.insert(ListPositions.Former(nil, "new"), at: index)
             let positions = ListPositions.positions(keeping: former)
             #expect(zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 })
-            #expect(positions.prefix(index).elementsEqual(0..<index))
+            let changed = zip(positions, former).count { $0 != $1.position }
+            #expect(changed <= 1 + min(index, 10 - index))
         }
     }
 
-    @Test("Thirty insertions in one place have room, and then a few neighbors make some")
-    func room() {
-        var former = (0..<3).map { ListPositions.Former($0 * ListPositions.distance, "\($0)") }
+    enum Place: CaseIterable {
+        case second, behindTheLast, middle, nearby
+
+        func index(_ last: Int, _ count: Int, _ chance: inout SeededChance) -> Int {
+            switch self {
+            case .second: 1
+            case .behindTheLast: last + 1
+            case .middle: count / 2
+            case .nearby: min(max(0, last + Int.random(in: -1...2, using: &chance)), count)
+            }
+        }
+
+        /// The most elements that get positions in one of a hundred insertions, and in all of them.
+        var most: (one: Int, all: Int) {
+            switch self {
+            case .second, .behindTheLast: (3, 105)
+            case .middle, .nearby: (30, 200)
+            }
+        }
+    }
+
+    @Test(
+        "Forty insertions in one place have room, and then few neighbors make some",
+        arguments: Place.allCases
+    )
+    func room(place: Place) {
+        var chance = SeededChance(seed: 1)
+        var former = (0..<50).map { ListPositions.Former($0 * ListPositions.distance, "\($0)") }
         var sent: [Int] = []
-        for round in 0..<300 {
-            former.insert(ListPositions.Former(nil, "new\(round)"), at: 1)
+        var last = 25
+        for round in 0..<100 {
+            last = place.index(last, former.count, &chance)
+            former.insert(ListPositions.Former(nil, "new\(round)"), at: last)
             let positions = ListPositions.positions(keeping: former)
+            #expect(zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 })
             sent.append(zip(positions, former).count { $0 != $1.position })
             former = zip(positions, former).map { ListPositions.Former($0, $1.name) }
         }
-        #expect(sent.prefix(30).allSatisfy { $0 == 1 })
-        // Then a few others are sent now and then, and room is made for some time.
-        #expect(sent.contains { $0 > 1 })
-        #expect(sent.count { $0 == 1 } > 270)
+        #expect(sent.prefix(40).allSatisfy { $0 == 1 })
+        let (one, all) = place.most
+        #expect(sent.allSatisfy { $0 <= one })
+        #expect(sent.reduce(0, +) <= all)
+        // Those that make room do so for some time.
+        #expect(sent.count { $0 == 1 } >= 85)
+    }
+
+    @Test("A list far longer than the roomy distance serves has positions all the same")
+    func long() {
+        let former = (0..<40_000).map { ListPositions.Former(nil, "\($0)") }
+        let positions = ListPositions.positions(keeping: former)
+        #expect(zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 })
+        let known = positions.map { ListPositions.Former($0, "") }
+        #expect(ListPositions.positions(keeping: known) == positions)
     }
 
     @Test("Positions that leave no room to count on are given anew")
