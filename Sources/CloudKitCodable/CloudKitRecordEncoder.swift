@@ -61,7 +61,7 @@ public final class CloudKitRecordEncoder {
                 represented.cloudKitRecordType,
                 represented.cloudKitIdentifier,
                 zoneID,
-                type(of: value)
+                of: type(of: value)
             )
             return try encode(value, record, .none, traits, traits.model?.fields.byKey ?? [:])
         }
@@ -71,7 +71,7 @@ public final class CloudKitRecordEncoder {
             return try encode(value, record, .none, traits, model.fields.byKey)
         }
         let uuid = UUID().uuidString
-        let record = try Self.newRecord(traits.name, uuid, zoneID, type(of: value))
+        let record = try Self.newRecord(traits.name, uuid, zoneID, of: type(of: value))
         return try encode(value, record, .none, traits, [:])
     }
 

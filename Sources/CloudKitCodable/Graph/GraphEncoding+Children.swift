@@ -42,11 +42,9 @@ extension GraphEncoding {
         guard let record = entries[recordID]?.record else { return }
         if case .children(let field, let action, let isHierarchy) = child.relation {
             try ownFields.check(child, field, record, owners)
-            if let owner = entries[recordID]?.owners[field] {
+            if let owner = lists.place(recordID, in: child.owner, via: field) {
                 throw secondPlace(of: record, owner, child)
             }
-            entries[recordID]?.owners[field] = child.owner
-            lists.place(recordID, in: child.owner, via: field)
             let former = record.field(field, as: CKRecord.Reference.self)?.recordID
             if former != child.owner {
                 record.clear(field + Self.positionSuffix, unlessAbsent: true)

@@ -17,7 +17,8 @@ extension GraphEncoding {
         /// For each type the fields that refer to owners.
         private(set) var fields: [CKRecord.RecordType: Set<String>] = [:]
 
-        private var placed: [String: Set<CKRecord.ID>] = [:]
+        /// For each field the records that are in a list now, and the owner whose list it is.
+        private var placed: [String: [CKRecord.ID: CKRecord.ID]] = [:]
 
         /// For each field the records in the list of each owner, in their order.
         private(set) var orders: [String: [CKRecord.ID: [CKRecord]]] = [:]
@@ -30,8 +31,14 @@ extension GraphEncoding {
         }
 
         /// Notes that a record is in a list now.
-        mutating func place(_ recordID: CKRecord.ID, in owner: CKRecord.ID, via field: String) {
-            placed[field, default: []].insert(recordID)
+        ///
+        /// - Returns: The owner in whose list it is already, if it is in one.
+        mutating func place(
+            _ recordID: CKRecord.ID,
+            in owner: CKRecord.ID,
+            via field: String
+        ) -> CKRecord.ID? {
+            placed[field, default: [:]].updateValue(owner, forKey: recordID)
         }
 
         /// Adds a record to a list that keeps its order.
@@ -41,7 +48,7 @@ extension GraphEncoding {
 
         /// Whether a record is in a list now, of whatever owner.
         func holds(_ recordID: CKRecord.ID, via field: String) -> Bool {
-            placed[field]?.contains(recordID) == true
+            placed[field]?[recordID] != nil
         }
     }
 

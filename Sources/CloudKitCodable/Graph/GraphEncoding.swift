@@ -8,8 +8,6 @@ final class GraphEncoding {
         let value: any Encodable
         let record: CKRecord
         let location: CodingLocation
-        /// The owners that refer to it as a child, by the field that refers to them.
-        var owners: [String: CKRecord.ID] = [:]
     }
 
     let zoneID: CKRecordZone.ID
@@ -198,12 +196,9 @@ final class GraphEncoding {
         in zoneID: CKRecordZone.ID,
         at location: CodingLocation
     ) throws -> CKRecord.ID {
-        let problem =
-            FieldName.isIdentifier(node.recordType)
-            ? FieldName.problem(recordName: node.recordName)
-            : "\(node.recordType) cannot be a record type: state one of letters, digits and "
-                + "underscores"
-        if let problem {
+        if let problem = FieldName.problem(recordType: node.recordType)
+            ?? FieldName.problem(recordName: node.recordName)
+        {
             throw CloudKitGraphError(
                 .invalidName,
                 problem,

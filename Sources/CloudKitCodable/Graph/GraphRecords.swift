@@ -51,18 +51,37 @@ struct GraphRecords {
     mutating func children(of owner: CKRecord.ID, via field: String) -> [CKRecord] {
         if let byOwner = childrenByField[field] { return byOwner[owner] ?? [] }
         var byOwner: [CKRecord.ID: [CKRecord]] = [:]
-        for record in byID.values {
-            if let reference = record.field(field, as: CKRecord.Reference.self) {
-                byOwner[reference.recordID, default: []].append(record)
-            }
+        // In the order in which they came, which is often the one that is wanted.
+        for recordID in order {
+            guard let record = byID[recordID],
+                let owner = record.field(field, as: CKRecord.Reference.self)?.recordID
+            else { continue }
+            byOwner[owner, default: []].append(record)
         }
         let position = field + GraphEncoding.positionSuffix
         for (owner, children) in byOwner {
-            byOwner[owner] = children.map { ($0.field(position, as: Int.self) ?? .max, $0) }
-                .sorted { ($0.0, $0.1.recordID.recordName) < ($1.0, $1.1.recordID.recordName) }
-                .map(\.1)
+            byOwner[owner] = children.map { Placed($0, $0.field(position, as: Int.self) ?? .max) }
+                .sorted { $0.precedes($1) }
+                .map(\.record)
         }
         childrenByField[field] = byOwner
         return byOwner[owner] ?? []
+    }
+
+    /// A child and its position in the list.
+    private struct Placed {
+        let record: CKRecord
+        let position: Int
+
+        init(_ record: CKRecord, _ position: Int) {
+            self.record = record
+            self.position = position
+        }
+
+        func precedes(_ other: Placed) -> Bool {
+            // Names are seldom asked for, and cost more.
+            if position != other.position { return position < other.position }
+            return record.recordID.recordName < other.record.recordID.recordName
+        }
     }
 }

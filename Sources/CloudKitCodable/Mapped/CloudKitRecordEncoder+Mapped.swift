@@ -42,12 +42,30 @@ extension CloudKitRecordEncoder {
         return try encoder.encode(value)
     }
 
+    /// A new record of a model.
     @usableFromInline
     static func newRecord(
         _ type: String,
         _ name: String,
         _ zoneID: CKRecordZone.ID?,
         _ model: Any.Type
+    ) throws -> CKRecord {
+        let record = try newRecord(type, name, zoneID, of: model)
+        if let problem = FieldName.problem(recordType: type) {
+            throw EncodingError.invalidValue(
+                "a \(model)",
+                .init(codingPath: [], debugDescription: problem)
+            )
+        }
+        return record
+    }
+
+    /// A new record of any value; the other libraries' types can have names that no service takes.
+    static func newRecord(
+        _ type: String,
+        _ name: String,
+        _ zoneID: CKRecordZone.ID?,
+        of model: Any.Type
     ) throws -> CKRecord {
         guard !type.isEmpty, !name.isEmpty else { throw nameless(model) }
         let recordID = CKRecord.ID(recordName: name, zoneID: zoneID ?? .default)

@@ -33,6 +33,12 @@ enum FieldName {
     /// Whether a name is a letter with letters, digits and underscores behind it.
     static func isIdentifier(_ name: String) -> Bool { kind(name) != .invalid }
 
+    /// Why a name cannot be a record type's; nil when it can.
+    static func problem(recordType name: String) -> String? {
+        if isIdentifier(name) { return nil }
+        return "\(name) cannot be a record type: state one of letters, digits and underscores"
+    }
+
     /// Looks at every byte of a name once; small letters, which most are, cost least.
     private static func kind(_ name: String) -> Kind {
         var name = name

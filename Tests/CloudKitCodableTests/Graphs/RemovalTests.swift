@@ -83,6 +83,34 @@ struct RemovalTests {
         }
     }
 
+    struct Pin: CloudKitModel, Equatable {
+        var id: String
+        var label: LoadingTests.Label?
+        var recordName: String { id }
+    }
+
+    @Test("An orphan that is deleted is missing from another graph until that is saved without it")
+    func sharedOrphan() async throws {
+        try await run(.inProcess) { database in
+            let label = LoadingTests.Label(name: "shared")
+            var one = try await database.save(Pin(id: "one", label: label), in: zoneID)
+            var two = try await database.save(
+                Pin(id: "two", label: label),
+                in: zoneID,
+                onto: one.records.filter { $0.recordType == "Label" }
+            )
+            one.root.label = nil
+            try await database.save(&one, deletingOrphans: true)
+            let error = await #expect(throws: CloudKitGraphError.self) {
+                try await database.graph(Pin.self, for: two.rootID)
+            }
+            #expect(error?.code == .missingRecord && error?.recordID?.recordName == "label-shared")
+            two.root.label = nil
+            try await database.save(&two)
+            #expect(try await database.graph(Pin.self, for: two.rootID).root == two.root)
+        }
+    }
+
     struct Stage: CloudKitModel, Equatable {
         var id: String
         var star: LoadingTests.Label?

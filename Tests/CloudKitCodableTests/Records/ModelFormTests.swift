@@ -55,6 +55,30 @@ struct ModelFormTests {
         }
     }
 
+    struct Raw<Value: Codable & Sendable>: CloudKitModel {
+        var value: Value
+        var recordName: String { "raw" }
+    }
+
+    @Test("A generic model that states no record type is refused by the encoder as by a graph")
+    func generic() {
+        let remedy = "Raw<Int> cannot be a record type: state one"
+        let unknown: any Encodable = Raw(value: 1)
+        let encodings: [() throws -> CKRecord] = [
+            { try CloudKitRecordEncoder().encode(Raw(value: 1)) },
+            { try CloudKitRecordEncoder().encode(unknown) },
+        ]
+        for encode in encodings {
+            let error = #expect(throws: EncodingError.self) { try encode() }
+            guard case .invalidValue(_, let context)? = error else { continue }
+            #expect(context.debugDescription.contains(remedy))
+        }
+        let error = #expect(throws: CloudKitGraphError.self) {
+            try CloudKitGraphEncoder(zoneID: zoneID).encode(Raw(value: 1))
+        }
+        #expect(error?.code == .invalidName && error?.message.contains(remedy) == true)
+    }
+
     @Test("A type of the original library keeps its forms")
     func original() throws {
         struct Old: Codable { var id = UUID() }
