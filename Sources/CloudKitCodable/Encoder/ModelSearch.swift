@@ -31,6 +31,17 @@ extension RecordEncoding {
         }
     }
 
+    /// Whether JSON of a value has parts whose order says nothing: sets, and dictionaries whose keys are
+    /// no text.
+    func holdsSets(_ value: some Encodable) -> Bool {
+        do {
+            try ModelSearch(.sets, path: [], userInfo: userInfo).look(at: value, [])
+            return false
+        } catch {
+            return error is ModelSearch.Found
+        }
+    }
+
     private func search(
         _ subject: ModelSearch.Subject,
         in value: some Encodable,
@@ -50,14 +61,15 @@ extension RecordEncoding {
     }
 }
 
-/// An encoder that looks for models or files, and forgets everything else.
+/// An encoder that looks for models, files or sets, and forgets everything else.
 private final class ModelSearch: Encoder {
     enum Subject {
         case models
         case files
+        case sets
     }
 
-    /// A model or a file was found.
+    /// What was looked for was found.
     struct Found: Error {
         let subject: String
         let path: [any CodingKey]
@@ -84,6 +96,10 @@ private final class ModelSearch: Encoder {
         case .files:
             if let file = value as? URL, file.isFileURL {
                 throw Found(subject: file.lastPathComponent, path: path)
+            }
+        case .sets:
+            if value is any EncodableSet || (value as? any EncodableDictionary)?.pairs != nil {
+                throw Found(subject: "\(Value.self)", path: path)
             }
         }
         switch value {

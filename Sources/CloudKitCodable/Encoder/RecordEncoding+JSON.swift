@@ -11,7 +11,7 @@ extension RecordEncoding {
         let data = try orderedBytes(of: value, field) ?? bytes(of: value, field)
         try checkFiles(in: value, data, field)
         if baseline == .values, let type = Value.self as? any Codable.Type,
-            means(data, the: type, in: field)
+            means(data, the: type, in: field, hasSets: holdsSets(value))
         {
             return
         }
@@ -93,7 +93,8 @@ extension RecordEncoding {
     private func means<Value: Codable>(
         _ data: Data,
         the type: Value.Type,
-        in field: RecordField
+        in field: RecordField,
+        hasSets: @autoclosure () -> Bool
     ) -> Bool {
         guard let old = store(field).value(field.name, as: Data.self) else { return false }
         if old == data { return true }
@@ -103,7 +104,8 @@ extension RecordEncoding {
         else { return false }
         if written == data { return true }
         guard let oldValue = oldValue as? any Equatable,
-            let newValue = try? decoder.decode(type, from: data), isEqual(oldValue, newValue)
+            let newValue = try? decoder.decode(type, from: data), isEqual(oldValue, newValue),
+            hasSets()
         else { return false }
         return UnorderedJSON.isSame(written, data)
     }

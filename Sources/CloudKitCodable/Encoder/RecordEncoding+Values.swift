@@ -4,14 +4,20 @@ import Foundation
 // Everything that is not a scalar, by type. A comparison of metatypes costs a nanosecond where a
 // dynamic cast costs fifty, and the cast after a comparison that held cannot fail.
 extension RecordEncoding {
-    /// Stores a value under a key.
-    func store<Value: Encodable>(_ value: Value, forKey key: some CodingKey) throws {
+    /// Stores a value under a key, be it that of an optional or not.
+    func store<Value: Encodable>(
+        _ value: Value,
+        forKey key: some CodingKey,
+        isWithinOptional: Bool = false
+    ) throws {
         if Value.self == Date.self {
             try store(try finite(unsafeBitCast(value, to: Date.self), key), forKey: key)
         } else if Value.self == Data.self {
             try store(unsafeBitCast(value, to: Data.self), key)
         } else {
-            try store(value, field(key))
+            var field = field(key)
+            field.isWithinOptional = isWithinOptional
+            try store(value, field)
         }
     }
 
@@ -31,6 +37,7 @@ extension RecordEncoding {
             switch options.storage {
             case .json, .asset:
                 if let optional = value as? any OptionalValue, optional.wrapped == nil {
+                    try checkNull(field)
                     return try clear(field)
                 }
             default: break
@@ -118,10 +125,27 @@ extension RecordEncoding {
 
     private func storeOptional(_ value: some Encodable, _ field: RecordField) throws {
         if let wrapped = (value as? any OptionalValue)?.wrapped {
-            try store(wrapped, field)
+            var inner = field
+            inner.isWithinOptional = true
+            try store(wrapped, inner)
         } else {
+            try checkNull(field)
             try clear(field.key, of: (type(of: value) as? any OptionalValue.Type)?.wrappedType)
         }
+    }
+
+    /// Checks that a null is not a value of an optional, which would come back without one.
+    private func checkNull(_ field: RecordField) throws {
+        guard field.isWithinOptional, forms == .native else { return }
+        throw error(
+            "nil",
+            field.key,
+            """
+            the optional property holds a value that is null itself, as .some(nil) is, and would \
+            come back as nil, because a record has one way to hold nothing; make it nil, or say \
+            the difference with an enumeration
+            """
+        )
     }
 
     private func storeRawValue(_ value: some Encodable, _ field: RecordField) throws {
@@ -152,7 +176,10 @@ extension RecordEncoding {
     private func storeOther(_ value: some Encodable, _ field: RecordField) throws {
         guard forms == .native else { return try storeJSON(of: value, field) }
         let probe = FieldProbe(path: codingPath + [field.key], userInfo: userInfo) { scalar in
-            guard let scalar else { return try self.clear(field) }
+            guard let scalar else {
+                try self.checkNull(field)
+                return try self.clear(field)
+            }
             try self.check(value, isReadAs: scalar, field)
             try self.store(scalar, field)
         }

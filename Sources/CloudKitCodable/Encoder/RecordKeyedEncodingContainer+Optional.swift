@@ -66,7 +66,7 @@ extension RecordKeyedEncodingContainer {
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
         if let value {
-            try encode(value, forKey: key)
+            try encoding.store(value, forKey: key, isWithinOptional: true)
         } else {
             try encoding.clear(key, of: Value.self)
         }

@@ -149,7 +149,7 @@ public struct CloudKitFieldWriter {
         forKey key: some CodingKey
     ) throws {
         if let value {
-            try encode(value, forKey: key)
+            try resolved().store(value, forKey: key, isWithinOptional: true)
         } else {
             try resolved().clear(key, of: Value.self)
         }

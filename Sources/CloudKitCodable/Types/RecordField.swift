@@ -10,4 +10,7 @@ struct RecordField {
 
     /// What the model says of the property.
     let options: CloudKitField?
+
+    /// Whether the value to be stored came out of an optional: null would come back as no value there.
+    var isWithinOptional = false
 }

@@ -106,6 +106,27 @@ struct UntouchedTests {
         #expect(changes(of: newer) == [])
     }
 
+    /// A way that calls itself the same in either direction.
+    private struct Way: Codable, Equatable {
+        var stops: [String]
+        static func == (one: Way, other: Way) -> Bool { one.stops.sorted() == other.stops.sorted() }
+    }
+
+    private struct Tour: CloudKitModel {
+        var way: Way
+        var recordName: String { "tour" }
+    }
+
+    @Test("A new order within JSON is sent, also where the values call themselves equal")
+    func orderWithinJSON() async throws {
+        let encoder = CloudKitRecordEncoder()
+        let saved = try await database().save(encoder.encode(Tour(way: Way(stops: ["a", "b"]))))
+        try encoder.encode(Tour(way: Way(stops: ["a", "b"])), onto: saved)
+        #expect(changes(of: saved) == [])
+        try encoder.encode(Tour(way: Way(stops: ["b", "a"])), onto: saved)
+        #expect(changes(of: saved) == ["way"])
+    }
+
     private func changes(of record: CKRecord) -> [String] {
         record.changedKeys() + record.encryptedValues.changedKeys()
     }

@@ -79,6 +79,12 @@ final class Whisper: Identifiable {
     }
 }
 
+@CloudKitRecord
+struct Doubt: Identifiable, Equatable {
+    var id: String
+    var count: Int??
+}
+
 @Suite("Values of mapped models")
 struct MacroValueTests {
     @Test("A record of an older version leaves the values of the declaration in place")
@@ -121,6 +127,21 @@ struct MacroValueTests {
             root: old.recordID
         )
         #expect(read.servings == 4 && read.parts.isEmpty)
+    }
+
+    @Test("A null within an optional is refused by a mapping too")
+    func nullWithinOptional() throws {
+        let error = #expect(throws: EncodingError.self) {
+            try CloudKitRecordEncoder().encode(Doubt(id: "1", count: .some(nil)))
+        }
+        guard case .invalidValue(_, let context)? = error else { return }
+        #expect(context.codingPath.map(\.stringValue) == ["count"])
+        #expect(context.debugDescription.contains("make it nil"))
+        for count in [nil, 5] as [Int??] {
+            let record = try CloudKitRecordEncoder().encode(Doubt(id: "1", count: count))
+            let read = try CloudKitRecordDecoder().decode(Doubt.self, from: record)
+            #expect(read.count == count)
+        }
     }
 
     @Test("init(from:) and encode(to:) of the declaration are used")

@@ -250,6 +250,45 @@ struct NilTests {
         try roundTrip(Theme?.none)
     }
 
+    struct Twice: CloudKitModel, Equatable {
+        var number: Int??
+        var single: Single<Int?>?
+        var json: Int??
+        var recordName: String { "twice" }
+
+        static var fields: CloudKitFields { [CodingKeys.json: .json] }
+    }
+
+    @Test("A null within an optional is refused, because it would come back as nil")
+    func nullWithinOptional() throws {
+        let zoneID = CKRecordZone.default().zoneID
+        for (value, key) in [
+            (Twice(number: .some(nil)), "number"), (Twice(single: Single(nil)), "single"),
+            (Twice(json: .some(nil)), "json"),
+        ] {
+            let error = #expect(throws: EncodingError.self) {
+                try CloudKitRecordEncoder().encode(value)
+            }
+            guard case .invalidValue(_, let context)? = error else { continue }
+            #expect(context.codingPath.map(\.stringValue) == [key])
+            #expect(context.debugDescription.contains("twice of type Twice"))
+            #expect(context.debugDescription.contains("make it nil"))
+            let inGraph = #expect(throws: CloudKitGraphError.self) {
+                try CloudKitGraphEncoder(zoneID: zoneID).encode(value)
+            }
+            #expect(inGraph?.code == .notEncodable)
+        }
+        for value in [Twice(), Twice(number: 5, single: Single(6), json: 7)] {
+            let encoded = try CloudKitGraphEncoder(zoneID: zoneID).encode(value)
+            let read = try CloudKitGraphDecoder().decode(
+                Twice.self,
+                from: encoded.records,
+                root: encoded.rootID
+            )
+            #expect(read == value)
+        }
+    }
+
     @Test("A field that is missing is still an error for who needs it")
     func missing() {
         let record = CKRecord(recordType: "Box")
