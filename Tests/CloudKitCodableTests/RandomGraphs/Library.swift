@@ -104,6 +104,7 @@ struct Library: CloudKitModel, Equatable, Identifiable {
     var shortlist: [CloudKitReference<Book>] = []
     var shelves: [Shelf] = []
     var archive: [Shelf] = []
+    var catalog: Catalog?
     var poster: Poster?
     var gallery: [Poster] = []
     var pinned: CloudKitReference<Book>?
@@ -113,6 +114,8 @@ struct Library: CloudKitModel, Equatable, Identifiable {
         [
             CodingKeys.shelves: .children(via: "library"),
             CodingKeys.archive: .children(via: "archivedIn"),
+            CodingKeys.catalog: .children(via: "catalogOf"),
+            CodingKeys.poster: .reference(.none, isHierarchy: true),
         ]
     }
 }
@@ -136,10 +139,61 @@ struct Poster: CloudKitModel, Equatable, Identifiable {
     static var fields: CloudKitFields { [CodingKeys.image: .asset] }
 }
 
+/// Goes on without an agent that it cannot have, and says nothing of its type beforehand.
 struct Author: CloudKitModel, Equatable, Identifiable {
     var id: String
     var email: Email
     var agent: Agent?
+
+    enum CodingKeys: String, CodingKey { case id, email, agent = "representedBy" }
+
+    init(id: String, email: Email, agent: Agent?) {
+        (self.id, self.email, self.agent) = (id, email, agent)
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(String.self, forKey: .id)
+        email = try container.decode(Email.self, forKey: .email)
+        agent = try? container.decode(Agent.self, forKey: .agent)
+    }
+}
+
+/// How often each word occurs: fields of any name, those of other versions of the app aside.
+struct Catalog: CloudKitModel, Equatable, Identifiable {
+    var id: String
+    var words: [String: Int]
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    private static let idKey = Key(stringValue: "id")
+
+    init(id: String, words: [String: Int]) { (self.id, self.words) = (id, words) }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        id = try container.decode(String.self, forKey: Self.idKey)
+        words = [:]
+        for key in container.allKeys where key.stringValue.hasPrefix("word") {
+            words[key.stringValue] = try container.decode(Int.self, forKey: key)
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(id, forKey: Self.idKey)
+        for (word, count) in words { try container.encode(count, forKey: Key(stringValue: word)) }
+    }
+}
+
+/// A moment as a list of raw values holds it, however it codes itself.
+struct Moment: RawRepresentable, Codable, Equatable {
+    let rawValue: Date
 }
 
 struct Agent: CloudKitModel, Equatable, Identifiable {
@@ -152,9 +206,10 @@ struct Chapter: CloudKitModel, Equatable, Identifiable {
     var mood: Mood
     var moods: [Mood]
     @Lenient var rating: Int?
+    var code: UUID?
 }
 
-/// Coded by hand: what is empty or nil is not encoded at all.
+/// Coded by hand: what is empty or nil is not encoded at all, and keys have names of their own.
 struct Book: CloudKitModel, Equatable, Identifiable {
     var id: String
     var title: String
@@ -163,14 +218,22 @@ struct Book: CloudKitModel, Equatable, Identifiable {
     var dates: [Date] = []
     var genres: [BookGenre] = []
     var marks: Set<UUID> = []
+    var moments: [Moment] = []
     var author: Author?
+    var preface: Chapter?
     var chapters: [Chapter] = []
 
     enum CodingKeys: String, CodingKey {
-        case id, title, tags, data, dates, genres, marks, author, chapters
+        case id, title, tags, data, dates, genres, marks, moments, author
+        case preface = "foreword", chapters = "parts"
     }
 
-    static var fields: CloudKitFields { [CodingKeys.chapters: .children(via: "book")] }
+    static var fields: CloudKitFields {
+        [
+            CodingKeys.preface: .children(via: "prefaceOf", isHierarchy: true),
+            CodingKeys.chapters: .children(via: "book"),
+        ]
+    }
 
     init(id: String, title: String) { (self.id, self.title) = (id, title) }
 
@@ -184,7 +247,9 @@ struct Book: CloudKitModel, Equatable, Identifiable {
         dates = try container.decode([Date].self, forKey: .dates)
         genres = try container.decode([BookGenre].self, forKey: .genres)
         marks = try container.decode(Set<UUID>.self, forKey: .marks)
+        moments = try container.decode([Moment].self, forKey: .moments)
         author = try container.decodeIfPresent(Author.self, forKey: .author)
+        preface = try container.decodeIfPresent(Chapter.self, forKey: .preface)
         chapters = try container.decode([Chapter].self, forKey: .chapters)
     }
 
@@ -197,7 +262,9 @@ struct Book: CloudKitModel, Equatable, Identifiable {
         try container.encode(dates, forKey: .dates)
         try container.encode(genres, forKey: .genres)
         try container.encode(marks, forKey: .marks)
+        try container.encode(moments, forKey: .moments)
         if let author { try container.encode(author, forKey: .author) }
+        if let preface { try container.encode(preface, forKey: .preface) }
         try container.encode(chapters, forKey: .chapters)
     }
 }

@@ -11,6 +11,7 @@ struct LibraryEditing {
     /// What was removed and may come back; only a graph that knows the records may save them again.
     private var removedBooks: [Book] = []
     private var removedShelves: [Shelf] = []
+    private var removedChapters: [Chapter] = []
 
     /// One value for each author, because all books of an author lead to one record.
     private var authors: [String: Author] = [:]
@@ -32,13 +33,14 @@ struct LibraryEditing {
     mutating func forgetRemoved() {
         removedBooks = []
         removedShelves = []
+        removedChapters = []
         let reached = Set(allBooks.compactMap(\.author?.id))
         authors = authors.filter { reached.contains($0.key) }
     }
 
     /// One random edit.
     mutating func edit() {
-        switch Int.random(in: 0..<18, using: &random) {
+        switch Int.random(in: 0..<20, using: &random) {
         case 0, 1: addShelf()
         case 2: removeShelf()
         case 3: moveShelf()
@@ -48,8 +50,10 @@ struct LibraryEditing {
         case 10: editBook()
         case 11: editAuthor()
         case 12, 13: editChapters()
-        case 14: editPosters()
-        case 15: editShelf()
+        case 14: moveChapter()
+        case 15: editPosters()
+        case 16: editShelf()
+        case 17: editCatalog()
         default: editValues()
         }
         unify()
@@ -73,6 +77,10 @@ struct LibraryEditing {
 
     private mutating func genre() -> BookGenre {
         [.novel, .essay, .poem].randomElement(using: &random) ?? .poem
+    }
+
+    private func code() -> UUID {
+        UUID(uuidString: "00000000-0000-0000-0000-00000000000\(made % 10)")!
     }
 
     private mutating func percent() -> Percent { Percent(Int.random(in: 1...100, using: &random)) }
@@ -200,8 +208,11 @@ struct LibraryEditing {
         book.dates = few { Date(timeIntervalSinceReferenceDate: Double($0.made) + 0.5) }
         book.genres = few { $0.genre() }
         book.marks = Set(
-            few { UUID(uuidString: "00000000-0000-0000-0000-00000000000\($0.made % 10)")! }
+            few { $0.code() }
         )
+        book.moments = few {
+            Moment(rawValue: Date(timeIntervalSinceReferenceDate: Double($0.made)))
+        }
         book.author = perhaps { $0.author() }
     }
 
@@ -228,22 +239,96 @@ struct LibraryEditing {
         authors[id]?.agent = agent
     }
 
+    // MARK: Chapters
+
+    private mutating func chapter() -> Chapter {
+        if random.chance(30), let chapter = removedChapters.popLast() { return chapter }
+        var chapter = Chapter(id: name("chapter"), mood: mood(), moods: few { $0.mood() })
+        fill(&chapter)
+        return chapter
+    }
+
+    private mutating func fill(_ chapter: inout Chapter) {
+        chapter.rating = perhaps { $0.made }
+        chapter.code = perhaps { $0.code() }
+    }
+
     private mutating func editChapters() {
         guard var book = takeBook() else { return }
-        switch Int.random(in: 0..<4, using: &random) {
-        case 0 where !book.chapters.isEmpty: book.chapters.removeLast()
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0 where !book.chapters.isEmpty: removedChapters.append(book.chapters.removeLast())
         case 1: book.chapters.shuffle(using: &random)
-        case 2 where !book.chapters.isEmpty: book.chapters[0].rating = perhaps { $0.made }
-        default:
-            let chapter = Chapter(
-                id: name("chapter"),
-                mood: mood(),
-                moods: few { $0.mood() },
-                rating: perhaps { $0.made }
-            )
-            book.chapters.insert(chapter, at: 0)
+        case 2 where !book.chapters.isEmpty: fill(&book.chapters[0])
+        case 3: setPreface(perhaps { $0.chapter() }, of: &book)
+        default: book.chapters.insert(chapter(), at: 0)
         }
         insert(book)
+    }
+
+    /// A book has one preface: that which was there before is gone.
+    private mutating func setPreface(_ chapter: Chapter?, of book: inout Book) {
+        if let former = book.preface { removedChapters.append(former) }
+        book.preface = chapter
+    }
+
+    /// Moves a chapter from one book to another or within one, be it a preface or in the list.
+    private mutating func moveChapter() {
+        guard var book = takeBook() else { return }
+        var chapter: Chapter?
+        if random.chance(50), let preface = book.preface {
+            chapter = preface
+            book.preface = nil
+        } else if !book.chapters.isEmpty {
+            chapter = book.chapters.removeFirst()
+        }
+        insert(book)
+        guard let chapter, var other = takeBook() else { return }
+        if random.chance(50) {
+            setPreface(chapter, of: &other)
+        } else {
+            other.chapters.append(chapter)
+        }
+        insert(other)
+    }
+
+    // MARK: The catalog
+
+    private mutating func editCatalog() {
+        let words = Dictionary(few { ("word\($0.made % 7)", $0.made) }) { $1 }
+        if random.chance(50), library.catalog != nil {
+            library.catalog?.words = words
+        } else {
+            let catalog = perhaps { Catalog(id: $0.name("catalog"), words: words) }
+            library.catalog = catalog
+        }
+    }
+
+    // MARK: One model alone
+
+    /// Edits a shelf or a chapter, as another device does that knows nothing else of the library.
+    ///
+    /// - Returns: The model as it is then; nil when there is none.
+    mutating func editAlone() -> (any CloudKitModel)? {
+        if random.chance(30), let place = shelfPlaces.randomElement(using: &random) {
+            let percent = percent()
+            library[keyPath: place.list][place.index].percent = percent
+            return library[keyPath: place.list][place.index]
+        }
+        let chapters = shelfPlaces.flatMap { place in
+            library[keyPath: place.list][place.index].books.indices.flatMap { index in
+                let book = place.list.appending(path: \.[place.index].books[index])
+                let list = library[keyPath: book].chapters.indices.map {
+                    book.appending(path: \.chapters[$0])
+                }
+                let preface = book.appending(path: \.preface!)
+                return library[keyPath: book].preface == nil ? list : list + [preface]
+            }
+        }
+        guard let chapter = chapters.randomElement(using: &random) else { return nil }
+        var edited = library[keyPath: chapter]
+        fill(&edited)
+        library[keyPath: chapter] = edited
+        return edited
     }
 
     // MARK: Moving
@@ -264,7 +349,12 @@ struct LibraryEditing {
         } else if !other.shelfPlaces.isEmpty, var book = takeBook() {
             fill(&book)
             book.author = nil
-            if random.chance(50), !book.chapters.isEmpty { book.chapters.removeFirst() }
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0 where !book.chapters.isEmpty: book.chapters.removeFirst()
+            case 1 where !book.chapters.isEmpty: book.preface = book.chapters.removeFirst()
+            case 2: book.preface = nil
+            default: break
+            }
             other.insert(book)
         } else {
             return false
@@ -311,16 +401,30 @@ extension Library {
     /// The names of the records that the library is made of, found by walking the value.
     var recordNames: Set<String> {
         var names: Set = [id]
-        names.formUnion(([poster].compactMap(\.self) + gallery).map(\.id))
+        names.formUnion([catalog?.id, poster?.id].compactMap(\.self) + gallery.map(\.id))
         for shelf in shelves + archive {
             names.insert(shelf.id)
             for book in shelf.books {
                 names.insert(book.id)
                 names.formUnion(book.chapters.map(\.id))
+                if let preface = book.preface { names.insert(preface.id) }
                 if let author = book.author { names.insert(author.id) }
                 if let agent = book.author?.agent { names.insert(agent.id) }
             }
         }
         return names
+    }
+
+    /// The names of the records that have a parent, and of their parents, found in the same way.
+    var parentNames: [String: String] {
+        var parents: [String: String] = [:]
+        if let poster { parents[poster.id] = id }
+        for shelf in shelves + archive {
+            for book in shelf.books {
+                parents[book.id] = shelf.id
+                if let preface = book.preface { parents[preface.id] = book.id }
+            }
+        }
+        return parents
     }
 }
