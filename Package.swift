@@ -255,7 +255,7 @@ let package = Package(
             name: "CloudKitServerCoreTests",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire", "FuzzTargets",
-                "ServerFixtures", crypto,
+                "HTTPFixtures", "ServerFixtures", crypto,
             ],
             // Files of earlier formats, which the tests open where they stand in the sources.
             exclude: ["Fixtures"]
@@ -271,7 +271,8 @@ let package = Package(
             name: "CloudKitServerTests",
             dependencies: [
                 "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
-                "ServerFixtures", "ServerProcess", asyncHTTPClient, crypto, logging, metrics,
+                "HTTPFixtures", "ServerFixtures", "ServerProcess", asyncHTTPClient, crypto, logging,
+                metrics,
                 nioCore, nioEmbedded, nioHTTP1, nioPosix,
             ]
         ),
@@ -282,6 +283,14 @@ let package = Package(
             name: "ServerFixtures",
             dependencies: ["CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire"],
             path: "Tests/ServerFixtures"
+        ),
+        .target(
+            name: "HTTPFixtures",
+            dependencies: [
+                "CloudKitServer", "CloudKitServerCore", "ServerFixtures", asyncHTTPClient, logging,
+                nioCore, nioHTTP1,
+            ],
+            path: "Tests/HTTPFixtures"
         ),
         .target(
             name: "FuzzTargets",

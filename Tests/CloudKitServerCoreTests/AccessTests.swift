@@ -1,10 +1,11 @@
 import CloudKitServerCore
 import CloudKitWire
 import Foundation
+import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("Credentials, zones and roles")
+@Suite("Credentials, zones and roles", .overHTTP)
 struct AccessTests {
     let cloud: TestCloud
     let ada: TestCloud.User
@@ -55,14 +56,11 @@ struct AccessTests {
         )
         func answer(_ container: String, _ apiToken: String) async throws -> TestCloud.Answer {
             let token = TestCloud.escape(ada.token)
-            return try await TestCloud.Answer(
-                cloud.service.respond(
-                    to: ServiceRequest(
-                        method: "GET",
-                        path: "/database/1/\(container)/development/private/zones/list",
-                        query: "ckAPIToken=\(apiToken)&ckWebAuthToken=\(token)",
-                        baseURL: "http://cloud.test"
-                    )
+            return try await cloud.send(
+                ConformanceRequest(
+                    method: "GET",
+                    path: "/database/1/\(container)/development/private/zones/list",
+                    query: "ckAPIToken=\(apiToken)&ckWebAuthToken=\(token)"
                 )
             )
         }
@@ -77,14 +75,11 @@ struct AccessTests {
         }
         // The other environment of the same container is no other container.
         let path = "/database/1/\(TestCloud.container)/production/private/zones/list"
-        let production = try await TestCloud.Answer(
-            cloud.service.respond(
-                to: ServiceRequest(
-                    method: "GET",
-                    path: path,
-                    query: "ckAPIToken=\(cloud.apiToken)",
-                    baseURL: "http://cloud.test"
-                )
+        let production = try await cloud.send(
+            ConformanceRequest(
+                method: "GET",
+                path: path,
+                query: "ckAPIToken=\(cloud.apiToken)"
             )
         )
         #expect(production.status == 401 && production.body.nativeErrorCode == nil)

@@ -2,10 +2,11 @@ import CloudKitServerCore
 import CloudKitServerSQLite
 import CloudKitWire
 import Foundation
+import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("What one request may cost")
+@Suite("What one request may cost", .overHTTP)
 struct BudgetTests {
     private static func world(
         _ budget: RequestBudget

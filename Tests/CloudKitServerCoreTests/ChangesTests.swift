@@ -1,10 +1,11 @@
 import CloudKitServerCore
 import CloudKitWire
 import Foundation
+import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("changes/zone and changes/database")
+@Suite("changes/zone and changes/database", .overHTTP)
 struct ChangesTests {
     let cloud: TestCloud
     let ada: TestCloud.User

@@ -1,10 +1,11 @@
 import CloudKitServerCore
 import CloudKitWire
 import Foundation
+import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("Who is pushed to")
+@Suite("Who is pushed to", .overHTTP)
 struct PushAudienceTests {
     let cloud: TestCloud
     let ada: TestCloud.User

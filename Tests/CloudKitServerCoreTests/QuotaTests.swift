@@ -2,10 +2,11 @@ import CloudKitServerCore
 import CloudKitServerSQLite
 import CloudKitWire
 import Foundation
+import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("Quota, rate and cleaning")
+@Suite("Quota, rate and cleaning", .overHTTP)
 struct QuotaTests {
     private static func cloud(
         _ configuration: ServiceConfiguration

@@ -1,10 +1,11 @@
 import CloudKitServerCore
 import CloudKitWire
 import Foundation
+import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("Who takes part in shares")
+@Suite("Who takes part in shares", .overHTTP)
 struct ShareAccessTests {
     let cloud: TestCloud
     let ada: TestCloud.User

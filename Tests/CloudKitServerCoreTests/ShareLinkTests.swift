@@ -1,10 +1,11 @@
 import CloudKitServerCore
 import CloudKitWire
 import Foundation
+import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("Links of shares")
+@Suite("Links of shares", .overHTTP)
 struct ShareLinkTests {
     let cloud: TestCloud
     let ada: TestCloud.User

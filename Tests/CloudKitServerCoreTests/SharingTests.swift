@@ -1,10 +1,11 @@
 import CloudKitServerCore
 import CloudKitWire
 import Foundation
+import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("Sharing")
+@Suite("Sharing", .overHTTP)
 struct SharingTests {
     let cloud: TestCloud
     let ada: TestCloud.User

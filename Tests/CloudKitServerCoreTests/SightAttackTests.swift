@@ -1,10 +1,11 @@
 import CloudKitServerCore
 import CloudKitWire
 import Foundation
+import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("Seeing more than one may")
+@Suite("Seeing more than one may", .overHTTP)
 struct SightAttackTests {
     /// A schema whose records everybody may make and change, and only their creators may read.
     private static let schema = """
@@ -45,16 +46,9 @@ struct SightAttackTests {
         let (cloud, ada, eve) = try await letters()
         let token: JSON = ["recordName": "a", "recordType": "Letter", "fieldName": "photo"]
         let places = try await cloud.call("assets/upload", .public, as: ada, ["tokens": [token]])
-        let url = places.body.tokens[0].url.text ?? ""
-        let bytes = AsyncStream<Data> {
-            $0.yield(Data("the photo".utf8))
-            $0.finish()
-        }
-        let upload = try TestCloud.Answer(
-            await cloud.service.receiveAsset(
-                token: String(url.split(separator: "/").last ?? ""),
-                body: bytes
-            )
+        let upload = try await cloud.send(
+            Data("the photo".utf8),
+            to: places.body.tokens[0].url
         )
         let photo: JSON = ["value": upload.body.singleFile, "type": "ASSETID"]
         let letter = TestCloud.note("create", "a", ["photo": photo], type: "Letter")

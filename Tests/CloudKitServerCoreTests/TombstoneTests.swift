@@ -1,10 +1,11 @@
 import CloudKitServerCore
 import CloudKitWire
 import Foundation
+import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("Tombstones")
+@Suite("Tombstones", .overHTTP)
 struct TombstoneTests {
     let cloud: TestCloud
     let ada: TestCloud.User

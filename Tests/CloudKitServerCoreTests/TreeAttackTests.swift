@@ -1,10 +1,11 @@
 import CloudKitServerCore
 import CloudKitWire
 import Foundation
+import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("Getting out of a shared tree")
+@Suite("Getting out of a shared tree", .overHTTP)
 struct TreeAttackTests {
     let world: SharedTrees
 

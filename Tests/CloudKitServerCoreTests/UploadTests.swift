@@ -2,10 +2,11 @@ import CloudKitServerCore
 import CloudKitServerSQLite
 import CloudKitWire
 import Foundation
+import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("Upload addresses")
+@Suite("Upload addresses", .overHTTP)
 struct UploadTests {
     private static func world(
         quota: Int64? = nil
@@ -42,11 +43,10 @@ struct UploadTests {
         to token: String,
         _ cloud: TestCloud
     ) async throws -> TestCloud.Answer {
-        let body = AsyncStream<Data> {
-            $0.yield(bytes)
-            $0.finish()
-        }
-        return try TestCloud.Answer(await cloud.service.receiveAsset(token: token, body: body))
+        try await cloud.send(
+            bytes,
+            to: .string("http://cloud.test" + AssetRoute.upload(token: token).path)
+        )
     }
 
     private func save(

@@ -24,18 +24,21 @@ extension TestCloud {
             as: user,
             ["zoneID": Self.zone(zone), "tokens": [token]]
         )
-        let url = places.body.tokens[0].url.text ?? ""
-        let answer = try Answer(
-            await service.receiveAsset(
-                token: String(url.split(separator: "/").last ?? ""),
-                body: AsyncStream<Data> {
-                    $0.yield(bytes)
-                    $0.finish()
-                }
-            )
-        )
+        let answer = try await send(bytes, to: places.body.tokens[0].url)
         guard answer.status == 200 else { throw Unexpected(description: "\(answer)") }
         return ["value": answer.body.singleFile, "type": "ASSETID"]
+    }
+
+    /// Sends bytes to an upload address.
+    public func send(_ bytes: Data, to url: JSON) async throws -> Answer {
+        try await door.send(
+            ConformanceRequest(
+                method: "POST",
+                path: String((url.text ?? "").dropFirst("http://cloud.test".count)),
+                query: "",
+                body: bytes
+            )
+        )
     }
 
     /// The bytes behind a download URL.

@@ -17,14 +17,11 @@ extension TestCloud {
         /// Waits for the next notification; null for an empty answer.
         public func next() async throws -> Answer {
             let parts = url.split(separator: "?", maxSplits: 1)
-            return try Answer(
-                await cloud.service.respond(
-                    to: ServiceRequest(
-                        method: "GET",
-                        path: "/aps",
-                        query: String(parts[1]),
-                        baseURL: "http://cloud.test"
-                    )
+            return try await cloud.door.send(
+                ConformanceRequest(
+                    method: "GET",
+                    path: "/aps",
+                    query: String(parts[1])
                 )
             )
         }
@@ -54,16 +51,13 @@ extension TestCloud {
         if let token { body["apnsToken"] = .string(token) }
         if let client { body["clientId"] = .string(client) }
         let database = module == "database" ? "/private" : ""
-        return try Answer(
-            await service.respond(
-                to: ServiceRequest(
-                    method: "POST",
-                    path: "/\(module)/1/\(Self.container)/\(environment.rawValue)\(database)"
-                        + "/tokens/\(action)",
-                    query: parameters,
-                    body: try JSONEncoder().encode(body),
-                    baseURL: "http://cloud.test"
-                )
+        return try await door.send(
+            ConformanceRequest(
+                method: "POST",
+                path: "/\(module)/1/\(Self.container)/\(environment.rawValue)\(database)"
+                    + "/tokens/\(action)",
+                query: parameters,
+                body: try JSONEncoder().encode(body)
             )
         )
     }

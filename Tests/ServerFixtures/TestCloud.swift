@@ -13,6 +13,12 @@ public struct TestCloud: Sendable {
     public let clock: FixtureClock
     public let apiToken: String
     public let environment: ServiceEnvironment
+    /// The way that requests take.
+    let door: any ConformanceDoor
+
+    /// Opens the way to the service of a cloud that is made; nil where requests stay in the process.
+    @TaskLocal public static var opening:
+        (@Sendable (CloudService) async throws -> any ConformanceDoor)?
 
     /// An answer: its status and its body.
     public struct Answer: Sendable {
@@ -62,6 +68,7 @@ public struct TestCloud: Sendable {
             container: Self.container,
             environment: environment
         )
+        door = try await Self.opening?(service) ?? ServiceDoor(service)
     }
 
     public func addUser(
@@ -106,17 +113,19 @@ public struct TestCloud: Sendable {
         var parameters = "ckAPIToken=\(apiToken)"
         if let user { parameters += "&ckWebAuthToken=\(Self.escape(user.token))" }
         let prefix = "/database/1/\(Self.container)/\(environment.rawValue)/\(database.rawValue)"
-        return try Answer(
-            await service.respond(
-                to: ServiceRequest(
-                    method: method,
-                    path: "\(prefix)/\(endpoint)",
-                    query: parameters + query,
-                    body: body,
-                    baseURL: "http://cloud.test"
-                )
+        return try await door.send(
+            ConformanceRequest(
+                method: method,
+                path: "\(prefix)/\(endpoint)",
+                query: parameters + query,
+                body: body
             )
         )
+    }
+
+    /// Sends any request.
+    public func send(_ request: ConformanceRequest) async throws -> Answer {
+        try await door.send(request)
     }
 
     public static func escape(_ text: String) -> String {

@@ -10,6 +10,21 @@ public struct ConformanceRequest: Sendable {
     public var headers: [(name: String, value: String)]
     public var body: Data
 
+    /// Makes a request.
+    public init(
+        method: String,
+        path: String,
+        query: String,
+        headers: [(name: String, value: String)] = [],
+        body: Data = Data()
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.body = body
+    }
+
     /// The path and the query.
     public var target: String { query.isEmpty ? path : path + "?" + query }
 }
