@@ -58,6 +58,39 @@ struct ResourceTests {
         }
     }
 
+    @Test(
+        "An upload that is announced longer than an asset or the quota is refused before it comes"
+    )
+    func announcedUpload() async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.service.userQuotaBytes = 1000
+        try await TestServer.run(configuration) { server in
+            try await server.addZone("Notes")
+            for (length, status) in [(60 << 20, 400), (1001, 413)] {
+                let token: JSON = [
+                    "recordName": "a", "recordType": "Note", "fieldName": "photo",
+                ]
+                let places = try await server.call(
+                    "assets/upload",
+                    ["zoneID": TestCloud.zone("Notes"), "tokens": [token]]
+                )
+                let address = places.body.tokens[0].url.text ?? ""
+                let answer = try await RawConnection.run(server) { connection in
+                    try await connection.send(
+                        "POST",
+                        String(address.dropFirst(server.url.count)),
+                        length: length
+                    )
+                    return try await connection.answer()
+                }
+                #expect(answer?.status == status)
+                // Nothing was taken: the address is as good as before.
+                let sent = try await server.send(address, Data(count: 10))
+                #expect(sent.status == 200)
+            }
+        }
+    }
+
     @Test("A connection too many is told to come again, and those that are there go on")
     func connections() async throws {
         var each = CloudServer.Configuration()

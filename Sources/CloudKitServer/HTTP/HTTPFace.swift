@@ -126,7 +126,10 @@ struct HTTPFace: HTTPResponder {
                 response: Response(status: .methodNotAllowed, headers: [.allow: "POST, PUT"])
             )
         }
-        return answer(await service.receiveAsset(token: token, body: WholeBody(request)))
+        let body = WholeBody(request)
+        return answer(
+            await service.receiveAsset(token: token, body: body, length: body.length)
+        )
     }
 
     private func download(_ request: Request, _ token: String) async -> FaceAnswer {

@@ -12,20 +12,24 @@ extension CloudService {
     /// - Parameters:
     ///   - token: The token of `AssetRoute.upload`.
     ///   - body: The bytes, taken piece by piece; no more than the limit is kept anywhere.
+    ///   - length: How many bytes were announced, so that too many are refused before the first is taken;
+    ///     nil where nobody knows.
     /// - Returns: The answer, with the receipt that a record's field is set to.
     public func receiveAsset<Body: AsyncSequence & Sendable>(
         token: String,
-        body: Body
+        body: Body,
+        length: Int? = nil
     ) async -> ServiceResponse where Body.Element == Data {
         await withTaskExecutorPreference(storage.threads) {
-            await self.receive(token, body)
+            await self.receive(token, body, length)
         }
     }
 
     @concurrent
     private func receive<Body: AsyncSequence & Sendable>(
         _ token: String,
-        _ body: Body
+        _ body: Body,
+        _ length: Int?
     ) async -> ServiceResponse where Body.Element == Data {
         let faults = decideFaults(asset: "assets/send")
         var response: ServiceResponse
@@ -33,7 +37,7 @@ extension CloudService {
             if faults.isDropped { throw CancellationError() }
             if let error = faults.error { throw error }
             let links = try await links("", now: clock.milliseconds)
-            response = ok(try WireJSON.encode(try await receive(token, body, links)))
+            response = ok(try WireJSON.encode(try await receive(token, body, length, links)))
         } catch let error as AssetTooLarge {
             response = failure(
                 RequestError(
@@ -53,6 +57,7 @@ extension CloudService {
     private func receive<Body: AsyncSequence & Sendable>(
         _ token: String,
         _ body: Body,
+        _ length: Int?,
         _ links: AssetLinks
     ) async throws -> AssetUploadReceipt where Body.Element == Data {
         guard let upload = links.upload(uploadToken: token) else {
@@ -66,6 +71,10 @@ extension CloudService {
         let place = upload.place
         defer { uploads.end(upload.id, place.database) }
         let room = try await room(for: upload)
+        if let length, length > configuration.assetBytes {
+            throw AssetTooLarge(limit: configuration.assetBytes)
+        }
+        if let room, let length, length > room { throw Self.noRoom }
         let pieces = body.map { [uploads] piece in
             let underway = uploads.add(piece.count, of: upload.id, to: place.database)
             if let room, underway > room { throw Self.noRoom }
