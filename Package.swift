@@ -264,7 +264,7 @@ let package = Package(
             name: "CloudKitServerSQLiteTests",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
-                "StorageConformance",
+                "StorageConformance", grdb,
             ]
         ),
         .testTarget(

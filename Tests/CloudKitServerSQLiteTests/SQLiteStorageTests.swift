@@ -1,6 +1,5 @@
 import CloudKitServerCore
 import CloudKitServerSQLite
-import Dispatch
 import Foundation
 import StorageConformance
 import Synchronization
@@ -48,21 +47,6 @@ struct SQLiteStorageTests {
         } throws: { error in
             (error as? StorageError)?.code == .corrupt
         }
-    }
-
-    /// Holds the writer until it is let go.
-    private final class Gate: Sendable {
-        private let opening = DispatchSemaphore(value: 0)
-        private let held = Mutex(false)
-
-        var isHeld: Bool { held.withLock { $0 } }
-
-        func hold() {
-            held.withLock { $0 = true }
-            _ = opening.wait(timeout: .now() + 30)
-        }
-
-        func open() { opening.signal() }
     }
 
     /// What ran, in order.

@@ -98,6 +98,30 @@ struct AdministrationTests {
         }
     }
 
+    @Test("A reset and a restore change at once what counts against the quota, and what is found")
+    func quotaOfSnapshots() async throws {
+        try await Self.run({ $0.service.userQuotaBytes = 10_000 }) { server in
+            func save(_ name: String) async throws -> JSON {
+                let text: JSON = ["text": ["value": .string(String(repeating: "x", count: 6000))]]
+                return try await server.save([TestCloud.note("create", name, text)])
+                    .body.records[0].serverErrorCode
+            }
+            try await server.addZone("Notes")
+            #expect(try await save("a") == .null)
+            #expect(try await save("b") == "QUOTA_EXCEEDED")
+            let snapshot = Self.container + "/snapshots/full"
+            #expect(try await Self.ask(server, "PUT", snapshot).status == 200)
+            #expect(try await Self.ask(server, "POST", Self.container + "/reset").status == 200)
+            // What the snapshot keeps counts for nobody.
+            try await server.addZone("Notes")
+            #expect(try await server.names() == [])
+            #expect(try await save("b") == .null)
+            #expect(try await Self.ask(server, "POST", snapshot + "/restore").status == 200)
+            #expect(try await server.names() == ["a"])
+            #expect(try await save("b") == "QUOTA_EXCEEDED")
+        }
+    }
+
     @Test("A container is reset, kept and brought back over HTTP")
     func snapshots() async throws {
         try await Self.run { server in

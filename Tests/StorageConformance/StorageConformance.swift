@@ -14,7 +14,7 @@ public struct StorageConformance: Sendable {
     }
 
     public static let checks: [Check] =
-        transactions + rows + feeds + tombstones + indexes + snapshots
+        transactions + rows + feeds + tombstones + indexes + snapshots + snapshotSteps
         + pushes
 }
 

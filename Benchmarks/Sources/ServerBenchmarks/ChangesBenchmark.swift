@@ -29,7 +29,7 @@ extension ServerBench {
         let zone = try pool.read { database in
             try Int64.fetchOne(
                 database,
-                sql: "SELECT id FROM zone WHERE name = ?",
+                sql: "SELECT content FROM zone WHERE name = ?",
                 arguments: [Self.zone]
             )
         }

@@ -39,15 +39,23 @@ final class DirectoryCache {
     var databases = Rows<DatabaseKey, StoredDatabase?>()
     var zones = Rows<ZoneKey, StoredZone?>()
     var users = Rows<RowID<StoredUser>, StoredUser?>()
+    /// Under which number the contents of a zone are kept, and the other way round.
+    var contents = Rows<RowID<StoredZone>, Int64?>()
+    var zonesByContent = Rows<Int64, RowID<StoredZone>?>()
     /// The documents of whole collections.
     var documents = Rows<String, [StoredDocument]>()
 
-    /// Forgets everything.
+    /// Whether something was put out of reach that is to be removed; stays when all is forgotten.
+    var hasDiscarded = false
+
+    /// Forgets the rows.
     func empty() {
         environments = Rows()
         databases = Rows()
         zones = Rows()
         users = Rows()
+        contents = Rows()
+        zonesByContent = Rows()
         documents = Rows()
     }
 }

@@ -8,7 +8,8 @@ import Synchronization
 /// that a write may run twice, but for those that failed. None is told of its success before the
 /// transaction is durable.
 ///
-/// Writes that take long have transactions of their own, and take turns with the others.
+/// Writes that take long have transactions of their own, and take turns with the others. What writes
+/// put out of reach is removed in steps when no write waits, and now and then where some always do.
 final class GroupCommit: Sendable {
     /// One write that waits.
     private struct Job: Sendable {
@@ -22,6 +23,9 @@ final class GroupCommit: Sendable {
         var alone: [Job] = []
         var wasAlone = false
         var isRunning = false
+        /// Whether there may be rows to remove that nobody can reach, and whether a step of that waits.
+        var mayHaveDiscarded = true
+        var isRemoving = false
 
         /// The jobs of the next transaction; none when nothing waits.
         mutating func next(_ size: Int) -> [Job] {
@@ -37,6 +41,8 @@ final class GroupCommit: Sendable {
     /// Writes that share one transaction at most.
     private let size: Int
     private let queue = Mutex(Queue())
+    /// Transactions between which a step of the removal goes.
+    private static let removalPace = 16
 
     init(_ database: any DatabaseWriter, size: Int) {
         self.database = database
@@ -77,7 +83,47 @@ final class GroupCommit: Sendable {
         }
         guard starts else { return }
         database.asyncWriteWithoutTransaction { database in
-            while let group = self.takeGroup() { Self.commit(group, database) }
+            var count = 0
+            while let group = self.takeGroup() {
+                self.commit(group, database)
+                count += 1
+                if count.isMultiple(of: Self.removalPace) { self.removeSome(database) }
+            }
+            self.removeSoon()
+        }
+    }
+
+    /// Begins to remove what earlier writes put out of reach, where there is something.
+    ///
+    /// Nothing waits for that, and nothing is lost when it ends early: the next start goes on.
+    func removeSoon() {
+        let starts = queue.withLock { queue in
+            guard queue.mayHaveDiscarded, !queue.isRemoving else { return false }
+            queue.isRemoving = true
+            return true
+        }
+        guard starts else { return }
+        database.asyncWriteWithoutTransaction { [weak self] database in
+            guard let self else { return }
+            let isDone = self.removeSome(database)
+            self.queue.withLock { $0.isRemoving = false }
+            if !isDone { self.removeSoon() }
+        }
+    }
+
+    /// Removes some rows that are out of reach; answers whether that is all for now.
+    ///
+    /// Where it fails, it is tried again after the next write.
+    @discardableResult
+    private func removeSome(_ database: Database) -> Bool {
+        guard queue.withLock({ $0.mayHaveDiscarded }) else { return true }
+        do {
+            var hasMore = try SQLiteConnection(database).hasDiscarded()
+            if hasMore { try transact(database) { hasMore = try $0.removeDiscarded() } }
+            queue.withLock { $0.mayHaveDiscarded = hasMore }
+            return !hasMore
+        } catch {
+            return true
         }
     }
 
@@ -89,14 +135,14 @@ final class GroupCommit: Sendable {
         }
     }
 
-    private static func commit(_ group: [Job], _ database: Database) {
+    private func commit(_ group: [Job], _ database: Database) {
         var errors: [(any Error)?]
         do {
             var first: [(any Error)?] = []
             do {
                 try transact(database) { connection in
                     for job in group {
-                        first.append(try runPlainly(job, connection, database))
+                        first.append(try Self.runPlainly(job, connection, database))
                     }
                 }
                 errors = first
@@ -113,14 +159,16 @@ final class GroupCommit: Sendable {
     }
 
     /// Runs jobs in one transaction; when it throws, nothing was done.
-    private static func transact(
+    private func transact(
         _ database: Database,
         _ body: (SQLiteConnection) throws -> Void
     ) throws {
         do {
             try database.execute(cached: "BEGIN IMMEDIATE")
-            try body(SQLiteConnection(database))
+            let connection = SQLiteConnection(database)
+            try body(connection)
             try database.execute(cached: "COMMIT")
+            if connection.directory.hasDiscarded { queue.withLock { $0.mayHaveDiscarded = true } }
         } catch {
             if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
             throw error
@@ -132,7 +180,7 @@ final class GroupCommit: Sendable {
     ///
     /// One that failed then fails again where all before it end as they did, so nobody has to wait
     /// for that: a job may have spent long on it.
-    private static func runAgain(
+    private func runAgain(
         _ group: [Job],
         after known: [(any Error)?],
         _ database: Database
@@ -146,7 +194,7 @@ final class GroupCommit: Sendable {
                     errors.append(before)
                     continue
                 }
-                errors.append(try runInSavepoint(job, connection, database))
+                errors.append(try Self.runInSavepoint(job, connection, database))
                 if place < known.count, before != nil || errors[place] != nil { isSame = false }
             }
         }

@@ -9,7 +9,7 @@ import Foundation
 
 extension SQLiteConnection {
     func entries(_ scan: IndexScan) throws -> [IndexEntry] {
-        let (condition, arguments) = Self.condition(scan)
+        let (condition, arguments) = try condition(scan)
         let direction = scan.isDescending ? "DESC" : "ASC"
         return try all(
             """
@@ -23,7 +23,7 @@ extension SQLiteConnection {
     }
 
     func entryCount(_ scan: IndexScan) throws -> Int {
-        let (condition, arguments) = Self.condition(scan)
+        let (condition, arguments) = try condition(scan)
         return try first(
             "SELECT count(*) FROM (SELECT 1 FROM indexEntry WHERE \(condition) LIMIT ?)",
             arguments + [scan.limit]
@@ -31,10 +31,11 @@ extension SQLiteConnection {
     }
 
     func addEntries(_ entries: [IndexEntry], in zone: RowID<StoredZone>) throws {
+        let content = try contentToFill(zone)
         var rest = entries[...]
         while let record = rest.first?.record {
             let part = rest.prefix(Self.inserts.count).prefix { $0.record == record }
-            var values: [Argument] = [zone.rawValue, record.rawValue]
+            var values: [Argument] = [content, record.rawValue]
             values.reserveCapacity(2 + 2 * part.count)
             for entry in part {
                 values.append(entry.index)
@@ -56,7 +57,7 @@ extension SQLiteConnection {
     func removeEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws {
         try run(
             "DELETE FROM indexEntry WHERE zone = ? AND number = ? AND key = ? AND record = ?",
-            [zone.rawValue, entry.index, entry.key, entry.record.rawValue],
+            [try content(zone), entry.index, entry.key, entry.record.rawValue],
             to: .contents
         )
     }
@@ -64,14 +65,14 @@ extension SQLiteConnection {
     func removeEntries(of record: RowID<StoredRecord>, in zone: RowID<StoredZone>) throws {
         try run(
             "DELETE FROM indexEntry WHERE zone = ? AND record = ?",
-            [zone.rawValue, record.rawValue],
+            [try content(zone), record.rawValue],
             to: .contents
         )
     }
 
     func removeEntries(index: Int64, _ environment: RowID<StoredEnvironment>) throws {
         try run(
-            "DELETE FROM indexEntry WHERE number = ? AND zone IN (\(Self.zonesOfEnvironment))",
+            "DELETE FROM indexEntry WHERE number = ? AND zone IN (\(Self.contentsOfEnvironment))",
             [index, environment.rawValue]
         )
     }
@@ -86,23 +87,23 @@ extension SQLiteConnection {
             """
             INSERT INTO indexEntry (zone, number, key, record)
             SELECT zone, ?, ?, record FROM indexEntry
-            WHERE number = ? AND zone IN (\(Self.zonesOfEnvironment)) AND record NOT IN (
+            WHERE number = ? AND zone IN (\(Self.contentsOfEnvironment)) AND record NOT IN (
                 SELECT record FROM indexEntry
-                WHERE number = ? AND zone IN (\(Self.zonesOfEnvironment))
+                WHERE number = ? AND zone IN (\(Self.contentsOfEnvironment))
             )
             """,
             [index, key, known, environment.rawValue, index, environment.rawValue]
         )
     }
 
-    private static let zonesOfEnvironment = """
-        SELECT zone.id FROM zone JOIN database ON database.id = zone.database
+    private static let contentsOfEnvironment = """
+        SELECT zone.content FROM zone JOIN database ON database.id = zone.database
         WHERE database.environment = ?
         """
 
-    private static func condition(_ scan: IndexScan) -> (String, [Argument]) {
+    private func condition(_ scan: IndexScan) throws -> (String, [Argument]) {
         var condition = "zone = ? AND number = ?"
-        var arguments: [Argument] = [scan.zone.rawValue, scan.index]
+        var arguments: [Argument] = [try content(scan.zone), scan.index]
         if !scan.lowerBound.isEmpty {
             condition += " AND key >= ?"
             arguments.append(scan.lowerBound)

@@ -9,15 +9,15 @@ import Foundation
 
 extension SQLiteConnection {
     func record(_ zone: RowID<StoredZone>, name: String) throws -> StoredRecord? {
-        try first(
-            Self.selectRecord + " WHERE zone = ? AND name = ?",
-            [zone.rawValue, name],
-            Self.record
-        )
+        try first(Self.selectRecord + " WHERE zone = ? AND name = ?", [try content(zone), name]) {
+            Self.record($0, zone)
+        }
     }
 
     func record(_ id: RowID<StoredRecord>) throws -> StoredRecord? {
-        try first(Self.selectRecord + " WHERE id = ?", [id.rawValue], Self.record)
+        try first(Self.selectRecord + " WHERE id = ?", [id.rawValue]) { row in
+            try zone(withContent: row[1]).map { Self.record(row, $0) }
+        } ?? nil
     }
 
     func head(of id: RowID<StoredRecord>) throws -> StoredRecordHead? {
@@ -31,8 +31,10 @@ extension SQLiteConnection {
             """,
             [id.rawValue]
         ) { row in
-            StoredRecordHead(Self.record(row), fieldBytes: row[16])
-        }
+            try zone(withContent: row[1]).map { zone in
+                StoredRecordHead(Self.record(row, zone), fieldBytes: row[16])
+            }
+        } ?? nil
     }
 
     func changedRecords(
@@ -42,9 +44,8 @@ extension SQLiteConnection {
     ) throws -> [StoredRecord] {
         try all(
             Self.selectRecord + " WHERE zone = ? AND sequence > ? ORDER BY sequence LIMIT ?",
-            [zone.rawValue, sequence, limit],
-            Self.record
-        )
+            [try content(zone), sequence, limit]
+        ) { Self.record($0, zone) }
     }
 
     func changedRecords(
@@ -54,9 +55,8 @@ extension SQLiteConnection {
     ) throws -> [StoredRecord] {
         try all(
             Self.selectRecord + " WHERE zone = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?",
-            [zone.rawValue, sequence, limit],
-            Self.record
-        )
+            [try content(zone), sequence, limit]
+        ) { Self.record($0, zone) }
     }
 
     func addRecord(_ record: StoredRecord) throws -> RowID<StoredRecord> {
@@ -67,7 +67,7 @@ extension SQLiteConnection {
                     modifiedBy, isDeleted, parent, share, hasAssets, fields, extra, checksum)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-                Self.arguments(record),
+                [try contentToFill(record.zone)] + Self.arguments(record),
                 to: .contents
             )
         )
@@ -77,7 +77,7 @@ extension SQLiteConnection {
         try run(
             """
             UPDATE record
-            SET zone = ?, name = ?, type = ?, sequence = ?, createdAt = ?, createdBy = ?,
+            SET name = ?, type = ?, sequence = ?, createdAt = ?, createdBy = ?,
                 modifiedAt = ?, modifiedBy = ?, isDeleted = ?, parent = ?, share = ?,
                 hasAssets = ?, fields = ?, extra = ?, checksum = ?
             WHERE id = ?
@@ -93,11 +93,13 @@ extension SQLiteConnection {
                  AS old WHERE isDeleted AND modifiedAt < ? AND NOT EXISTS (
                     SELECT 1 FROM record AS child
                     WHERE child.zone = old.zone AND child.parent = old.name
-                ) ORDER BY modifiedAt, id LIMIT ?
+                ) AND EXISTS (SELECT 1 FROM zone WHERE content = old.zone)
+                ORDER BY modifiedAt, id LIMIT ?
                 """,
-            [milliseconds, limit],
-            Self.record
-        )
+            [milliseconds, limit]
+        ) { row in
+            try zone(withContent: row[1]).map { Self.record(row, $0) }
+        }.compactMap(\.self)
     }
 
     func removeRecord(_ id: RowID<StoredRecord>) throws {
@@ -111,7 +113,7 @@ extension SQLiteConnection {
             SELECT DISTINCT share FROM record
             WHERE zone = ? AND share IS NOT NULL AND NOT isDeleted ORDER BY share
             """,
-            [zone.rawValue]
+            [try content(zone)]
         ) { $0[0] }
     }
 
@@ -125,7 +127,7 @@ extension SQLiteConnection {
             SELECT source, kind FROM reference WHERE zone = ? AND target = ? AND circle = ?
             ORDER BY source, kind
             """,
-            [zone.rawValue, target, circle]
+            [try content(zone), target, circle]
         ) { row in
             guard let kind = StoredReference.Kind(rawValue: row[1]) else {
                 throw StorageError(.corrupt, "A reference is of an unknown kind")
@@ -150,7 +152,7 @@ extension SQLiteConnection {
             SELECT count(*) FROM reference
             WHERE zone = ? AND target = ? AND circle = ? AND kind = ?
             """,
-            [zone.rawValue, target, circle, kind.rawValue]
+            [try content(zone), target, circle, kind.rawValue]
         ) { $0[0] } ?? 0
     }
 
@@ -161,24 +163,11 @@ extension SQLiteConnection {
             VALUES (?, ?, ?, ?, ?)
             """,
             [
-                zone.rawValue, reference.target, reference.circle, reference.kind.rawValue,
+                try contentToFill(zone), reference.target, reference.circle,
+                reference.kind.rawValue,
                 reference.source.rawValue,
             ],
             to: .contents
-        )
-    }
-
-    /// Gives the references of public databases that have no circle theirs: their records' creators.
-    func addMissingCircles() throws {
-        try runOnce(
-            """
-            UPDATE reference
-            SET circle = coalesce((SELECT createdBy FROM record WHERE id = source), '')
-            WHERE circle = '' AND zone IN (
-                SELECT zone.id FROM zone JOIN database ON database.id = zone.database
-                WHERE database.owner = 0
-            )
-            """
         )
     }
 
@@ -187,8 +176,17 @@ extension SQLiteConnection {
     }
 
     func holdsAsset(_ checksum: Data) throws -> Bool {
-        for table in ["asset"] + (try snapshotTables(of: "asset")) {
-            let sql = "SELECT 1 FROM \(table) WHERE checksum = ? LIMIT 1"
+        let isHeld = try first(
+            """
+            SELECT 1 FROM asset JOIN record ON record.id = asset.record
+                JOIN content ON content.id = record.zone
+            WHERE asset.checksum = ? AND NOT isDiscarded LIMIT 1
+            """,
+            [checksum]
+        ) { _ in true }
+        if isHeld == true { return true }
+        for table in try snapshotTables(of: "asset") {
+            let sql = "SELECT 1 FROM \(table) WHERE checksum = ? AND wasThere LIMIT 1"
             if try first(sql, [checksum], { _ in true }) == true { return true }
         }
         return false
@@ -213,17 +211,18 @@ extension SQLiteConnection {
 
     private static func arguments(_ record: StoredRecord) -> [Argument] {
         [
-            record.zone.rawValue, record.name, record.type, record.sequence,
+            record.name, record.type, record.sequence,
             record.created.milliseconds, record.created.user, record.modified.milliseconds,
             record.modified.user, record.isDeleted, record.parent, record.share, record.hasAssets,
             record.fields, record.extra, record.checksum,
         ]
     }
 
-    static func record(_ row: Row) -> StoredRecord {
+    /// A record of a zone, of whose content the row is.
+    static func record(_ row: Row, _ zone: RowID<StoredZone>) -> StoredRecord {
         var record = StoredRecord(
             id: RowID(rawValue: row[0]),
-            zone: RowID(rawValue: row[1]),
+            zone: zone,
             name: row[2],
             type: row[3],
             sequence: row[4],
@@ -236,19 +235,7 @@ extension SQLiteConnection {
             fields: row[13],
             extra: row[14]
         )
-        // Rows that a snapshot of older days brought back have none.
         if let checksum = row[15] as Int64? { record.isDamaged = record.checksum != checksum }
         return record
-    }
-
-    /// Gives the rows that have no checksum theirs.
-    func addMissingChecksums() throws {
-        let rows = try all(Self.selectRecord + " WHERE checksum IS NULL", []) { row in
-            let record = Self.record(row)
-            return (record.id.rawValue, record.checksum)
-        }
-        for (id, checksum) in rows {
-            try run("UPDATE record SET checksum = ? WHERE id = ?", [checksum, id], to: .contents)
-        }
     }
 }

@@ -9,9 +9,8 @@ extension SQLiteConnection {
     ) throws -> [StoredRecord] {
         try all(
             Self.selectRecord + " WHERE zone = ? AND parent = ? ORDER BY id LIMIT ?",
-            [zone.rawValue, parent, limit],
-            Self.record
-        )
+            [try content(zone), parent, limit]
+        ) { Self.record($0, zone) }
     }
 
     func sightings(
@@ -22,7 +21,7 @@ extension SQLiteConnection {
     ) throws -> [StoredSighting] {
         try all(
             Self.selectSighting + " AND sequence > ? ORDER BY sequence LIMIT ?",
-            [zone.rawValue, viewer.rawValue, sequence, limit],
+            [try content(zone), viewer.rawValue, sequence, limit],
             Self.sighting
         )
     }
@@ -35,7 +34,7 @@ extension SQLiteConnection {
     ) throws -> [StoredSighting] {
         try all(
             Self.selectSighting + " AND sequence < ? ORDER BY sequence DESC LIMIT ?",
-            [zone.rawValue, viewer.rawValue, sequence, limit],
+            [try content(zone), viewer.rawValue, sequence, limit],
             Self.sighting
         )
     }
@@ -45,6 +44,7 @@ extension SQLiteConnection {
         of viewer: RowID<StoredUser>,
         in zone: RowID<StoredZone>
     ) throws {
+        let content = try contentToFill(zone)
         for sighting in sightings {
             try run(
                 """
@@ -52,7 +52,7 @@ extension SQLiteConnection {
                 VALUES (?, ?, ?, ?)
                 """,
                 [
-                    sighting.record.rawValue, viewer.rawValue, zone.rawValue, sighting.sequence,
+                    sighting.record.rawValue, viewer.rawValue, content, sighting.sequence,
                 ],
                 to: .contents
             )

@@ -1,26 +1,15 @@
 import CloudKitServerCore
 import GRDB
 
-// A snapshot is a copy of rows into tables of its own, `snapshot7record` for one of number 7, made
-// and read back by SQLite alone. Columns are named when rows come back, so a snapshot that is older
-// than a column leaves it at its default.
+// A snapshot copies no contents: it notes which contents the zones had, and from then on what each of
+// their rows was before its first change. A restore puts those back, so that it costs as much as was
+// changed since. Each snapshot has tables of its own, `snapshot7zone` for one of number 7.
 extension SQLiteConnection {
     func snapshots(_ container: String) throws -> [StoredSnapshot] {
         try all(
             "SELECT name, created FROM snapshot WHERE container = ? ORDER BY name",
             [container]
         ) { StoredSnapshot(container: container, name: $0[0], created: $0[1]) }
-    }
-
-    func removeZones(of environment: RowID<StoredEnvironment>) throws {
-        let scope = Scope([environment])
-        for table in ["asset", "reference", "indexEntry", "sighting", "record", "zone"] {
-            try runOnce("DELETE FROM \(table) WHERE \(scope.condition(table))")
-        }
-        try run(
-            "UPDATE database SET headSequence = 0 WHERE environment = ?",
-            [environment.rawValue]
-        )
     }
 
     func removeSchema(of environment: RowID<StoredEnvironment>) throws {
@@ -47,16 +36,19 @@ extension SQLiteConnection {
             "INSERT INTO snapshot (container, name, created) VALUES (?, ?, ?)",
             [snapshot.container, snapshot.name, snapshot.created]
         )
-        let scope = Scope(environments)
-        for table in Scope.tables {
+        let rows = environments.map { String($0.rawValue) }.joined(separator: ", ")
+        let databases = "SELECT id FROM database WHERE environment IN (\(rows))"
+        for (table, condition) in [
+            ("environment", "id IN (\(rows))"), ("database", "environment IN (\(rows))"),
+            ("zone", "database IN (\(databases))"), ("document", "0"),
+        ] {
             try runOnce(
                 """
                 CREATE TABLE snapshot\(id)\(table) AS
-                SELECT * FROM \(table) WHERE \(scope.condition(table))
+                SELECT * FROM \(table) WHERE \(condition)
                 """
             )
         }
-        try runOnce("CREATE TABLE snapshot\(id)document AS SELECT * FROM document WHERE 0")
         for collection in collections {
             let (condition, arguments) = Self.documents(in: collection)
             try runOnce(
@@ -64,6 +56,7 @@ extension SQLiteConnection {
                 arguments
             )
         }
+        try keepContents(of: id)
     }
 
     func restoreSnapshot(_ container: String, _ name: String) throws {
@@ -71,30 +64,30 @@ extension SQLiteConnection {
             throw StorageError(.other, "No snapshot of that name")
         }
         for table in ["environment", "database"] { try putBack(table, from: id) }
-        // Others may have taken the records' rows meanwhile.
-        let first = try number("SELECT min(id) FROM snapshot\(id)record") ?? 1
-        let free = (try number("SELECT max(id) FROM record") ?? 0) + 1
-        let shift = max(0, free - first)
-        for table in ["zone", "record", "indexEntry", "reference", "asset", "document"] {
-            try add(table, from: id, shift: shift)
-        }
-        if try !columns(of: "snapshot\(id)reference").contains("circle") {
-            try addMissingCircles()
-        }
-        if try !columns(of: "snapshot\(id)record").contains("checksum") {
-            try addMissingChecksums()
-        }
+        for table in ["zone", "document"] { try add(table, from: id) }
+        try putBackContents(of: id)
+        // Whoever reads a feed begins anew, and its numbers are given again.
+        try runOnce(
+            "DELETE FROM sighting WHERE zone IN (SELECT content FROM snapshot\(id)zone)"
+        )
     }
 
     func removeSnapshot(_ container: String, _ name: String) throws {
         guard let id = try snapshot(container, name) else { return }
-        for table in Scope.tables + ["document"] {
+        try run("DELETE FROM snapshot WHERE id = ?", [id])
+        try discard(
+            """
+            SELECT content FROM snapshot\(id)zone AS kept
+            WHERE NOT EXISTS (SELECT 1 FROM zone WHERE zone.content = kept.content)
+            """
+        )
+        try dropKept(by: id)
+        for table in ["environment", "database", "zone", "document"] {
             try runOnce("DROP TABLE snapshot\(id)\(table)")
         }
-        try run("DELETE FROM snapshot WHERE id = ?", [id])
     }
 
-    /// The copies of a table in all snapshots.
+    /// The tables of a name that all snapshots have.
     func snapshotTables(of table: String) throws -> [String] {
         try all("SELECT id FROM snapshot ORDER BY id") { row -> Int64 in row[0] }
             .map { "snapshot\($0)\(table)" }
@@ -121,19 +114,13 @@ extension SQLiteConnection {
         )
     }
 
-    /// Adds the rows that a snapshot has; numbers of records grow by a shift.
-    private func add(_ table: String, from id: Int64, shift: Int64) throws {
-        let columns = try columns(of: "snapshot\(id)\(table)")
-        let recordColumn = [
-            "record": "id", "indexEntry": "record", "reference": "source", "asset": "record",
-        ][table]
-        let values = columns.map { $0 == recordColumn ? "\($0.quoted) + \(shift)" : $0.quoted }
-        try runOnce(
-            """
-            INSERT INTO \(table) (\(columns.map(\.quoted).joined(separator: ", ")))
-            SELECT \(values.joined(separator: ", ")) FROM snapshot\(id)\(table)
-            """
-        )
+    /// Adds the rows that a snapshot has.
+    ///
+    /// Columns are named, so that a snapshot that is older than a
+    /// column leaves it at its default.
+    private func add(_ table: String, from id: Int64) throws {
+        let list = try columns(of: "snapshot\(id)\(table)").map(\.quoted).joined(separator: ", ")
+        try runOnce("INSERT INTO \(table) (\(list)) SELECT \(list) FROM snapshot\(id)\(table)")
     }
 
     /// Which documents are in a collection or below it.
@@ -144,34 +131,9 @@ extension SQLiteConnection {
             [collection, collection + "/", collection + "0"]
         )
     }
-
-    /// The rows that belong to some environments, table by table.
-    private struct Scope {
-        static let tables = [
-            "environment", "database", "zone", "record", "indexEntry", "reference", "asset",
-        ]
-
-        private let environments: String
-
-        init(_ environments: [RowID<StoredEnvironment>]) {
-            self.environments = environments.map { String($0.rawValue) }.joined(separator: ", ")
-        }
-
-        func condition(_ table: String) -> String {
-            let databases = "SELECT id FROM database WHERE environment IN (\(environments))"
-            let zones = "SELECT id FROM zone WHERE database IN (\(databases))"
-            return switch table {
-            case "environment": "id IN (\(environments))"
-            case "database": "environment IN (\(environments))"
-            case "zone": "database IN (\(databases))"
-            case "asset": "record IN (SELECT id FROM record WHERE zone IN (\(zones)))"
-            default: "zone IN (\(zones))"
-            }
-        }
-    }
 }
 
 extension String {
     /// A column's name that SQL takes whatever it is.
-    fileprivate var quoted: String { "\"\(self)\"" }
+    var quoted: String { "\"\(self)\"" }
 }

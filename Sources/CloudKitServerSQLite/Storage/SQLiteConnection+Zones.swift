@@ -69,20 +69,20 @@ extension SQLiteConnection {
             try first(
                 Self.selectZone + " WHERE database = ? AND name = ?",
                 [database.rawValue, name],
-                Self.zone
+                zone
             )
         }
     }
 
     func zone(_ id: RowID<StoredZone>) throws -> StoredZone? {
-        try first(Self.selectZone + " WHERE id = ?", [id.rawValue], Self.zone)
+        try first(Self.selectZone + " WHERE id = ?", [id.rawValue], zone)
     }
 
     func zones(_ database: RowID<StoredDatabase>) throws -> [StoredZone] {
         try all(
             Self.selectZone + " WHERE database = ? AND NOT isDeleted ORDER BY name",
             [database.rawValue],
-            Self.zone
+            zone
         )
     }
 
@@ -95,7 +95,7 @@ extension SQLiteConnection {
                 ) ORDER BY id
                 """,
             [environment.rawValue],
-            Self.zone
+            zone
         )
     }
 
@@ -108,7 +108,7 @@ extension SQLiteConnection {
             Self.selectZone
                 + " WHERE database = ? AND changeSequence > ? ORDER BY changeSequence LIMIT ?",
             [database.rawValue, sequence, limit],
-            Self.zone
+            zone
         )
     }
 
@@ -119,13 +119,13 @@ extension SQLiteConnection {
                 """
                 INSERT INTO zone
                     (database, name, incarnation, headSequence, changeSequence, isDeleted,
-                    birthSequence, bytes, horizonSequence, deletionReason)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    birthSequence, bytes, horizonSequence, deletionReason, content)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     zone.database.rawValue, zone.name, zone.incarnation, zone.headSequence,
                     zone.changeSequence, zone.isDeleted, zone.birthSequence, zone.bytes,
-                    zone.horizonSequence, zone.deletionReason?.rawValue,
+                    zone.horizonSequence, zone.deletionReason?.rawValue, try addContent(),
                 ]
             )
         )
@@ -151,16 +151,6 @@ extension SQLiteConnection {
         directory.zones.replace(key, zone)
     }
 
-    func removeContents(of zone: RowID<StoredZone>) throws {
-        try run(
-            "DELETE FROM asset WHERE record IN (SELECT id FROM record WHERE zone = ?)",
-            [zone.rawValue]
-        )
-        for table in ["record", "indexEntry", "reference", "sighting"] {
-            try run("DELETE FROM \(table) WHERE zone = ?", [zone.rawValue])
-        }
-    }
-
     private static let selectDatabase =
         "SELECT id, environment, owner, incarnation, headSequence FROM database"
 
@@ -177,12 +167,14 @@ extension SQLiteConnection {
 
     private static let selectZone = """
         SELECT id, database, name, incarnation, headSequence, changeSequence, isDeleted,
-            birthSequence, bytes, horizonSequence, deletionReason
+            birthSequence, bytes, horizonSequence, deletionReason, content
         FROM zone
         """
 
-    private static func zone(_ row: Row) -> StoredZone {
+    private func zone(_ row: Row) -> StoredZone {
         let reason: String? = row[10]
+        directory.contents.replace(RowID(rawValue: row[0]), row[11])
+        directory.zonesByContent.replace(row[11], RowID(rawValue: row[0]))
         return StoredZone(
             id: RowID(rawValue: row[0]),
             database: RowID(rawValue: row[1]),

@@ -46,10 +46,13 @@ struct SQLiteConnection {
         try database.columns(in: table).map(\.name)
     }
 
-    /// The first value of a query whose text is not worth keeping prepared.
-    func number(_ sql: String) throws -> Int64? {
-        try Int64.fetchOne(database, sql: sql)
+    /// The rows of a query whose text is not worth keeping prepared.
+    func rows(_ sql: String) throws -> [[DatabaseValue]] {
+        try Row.fetchAll(database, sql: sql).map { Array($0.databaseValues) }
     }
+
+    /// The rows that the last statement changed.
+    var changes: Int { database.changesCount }
 
     /// Runs a statement that adds a row; answers the row's number.
     func insert(

@@ -65,6 +65,7 @@ public final class SQLiteStorage: Storage {
             throw StorageError(error)
         }
         commits = GroupCommit(database, size: max(1, writesPerCommit))
+        commits.removeSoon()
     }
 
     /// Limits how large the file may grow; a write beyond that is refused as on a full disk.

@@ -38,6 +38,10 @@ enum SQLiteTables {
         migrator.registerMigration("sightings") { database in
             try database.execute(sql: sightings)
         }
+        migrator.registerMigration("contents") { database in
+            try database.execute(sql: contents)
+            try SQLiteConnection(database).convertSnapshots()
+        }
         return migrator
     }
 
@@ -178,7 +182,6 @@ enum SQLiteTables {
         CREATE INDEX recordByShare ON record (zone, share) WHERE share IS NOT NULL
         """
 
-    // NULL in rows that a snapshot from before brings back, until it has.
     private static let checksums = "ALTER TABLE record ADD COLUMN checksum INTEGER"
 
     // Empty but in public databases, where who deletes a record meets references of its creator only:
@@ -200,6 +203,20 @@ enum SQLiteTables {
         CREATE INDEX referenceBySource ON reference (source);
         """
 
+    // What the tables of records, index entries, references and sightings call a zone is its content,
+    // which nothing else has; a number of one is never given again.
+    private static let contents = """
+        CREATE TABLE content (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            isDiscarded INTEGER NOT NULL DEFAULT 0
+        );
+        CREATE INDEX discardedContent ON content (id) WHERE isDiscarded;
+        INSERT INTO content (id) SELECT id FROM zone;
+        ALTER TABLE zone ADD COLUMN content INTEGER NOT NULL DEFAULT 0;
+        UPDATE zone SET content = id;
+        CREATE UNIQUE INDEX zoneByContent ON zone (content);
+        """
+
     // A snapshot has none of these: whoever reads a feed starts anew after it was restored.
     private static let sightings = """
         CREATE TABLE sighting (
@@ -213,7 +230,7 @@ enum SQLiteTables {
         """
 
     // What a snapshot has is in tables of its own, which are made with it: see
-    // SQLiteConnection+Snapshots.
+    // SQLiteConnection+Snapshots and SQLiteConnection+Keeping.
     private static let snapshots = """
         CREATE TABLE snapshot (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

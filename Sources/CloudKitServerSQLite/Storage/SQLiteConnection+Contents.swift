@@ -1,0 +1,138 @@
+import CloudKitServerCore
+import GRDB
+
+// What is in a zone is kept under a number of its own, its content. A zone that is emptied gets
+// another one: all that was in it is out of reach by one statement, however much that is, and is
+// removed later, in steps.
+extension SQLiteConnection {
+    /// A number that no content has.
+    static let noContent: Int64 = -1
+
+    /// The number under which the contents of a zone are kept; `noContent` where there is no such zone.
+    func content(_ zone: RowID<StoredZone>) throws -> Int64 {
+        try directory.contents.value(zone) {
+            try first("SELECT content FROM zone WHERE id = ?", [zone.rawValue]) { $0[0] }
+        } ?? Self.noContent
+    }
+
+    /// The number under which the contents of a zone are kept, to add to them.
+    ///
+    /// - Throws: `StorageError` where there is no such zone.
+    func contentToFill(_ zone: RowID<StoredZone>) throws -> Int64 {
+        let content = try content(zone)
+        guard content != Self.noContent else {
+            throw StorageError(.other, "There is no zone \(zone.rawValue) to write to")
+        }
+        return content
+    }
+
+    /// The zone that has a content; nil where none has it any more.
+    func zone(withContent content: Int64) throws -> RowID<StoredZone>? {
+        try directory.zonesByContent.value(content) {
+            try first("SELECT id FROM zone WHERE content = ?", [content]) {
+                RowID(rawValue: $0[0])
+            }
+        }
+    }
+
+    /// Adds a content with nothing in it; answers its number.
+    func addContent() throws -> Int64 {
+        try insert("INSERT INTO content DEFAULT VALUES", [])
+    }
+
+    func removeContents(of zone: RowID<StoredZone>) throws {
+        try discard("SELECT content FROM zone WHERE id = \(zone.rawValue)")
+        try run("UPDATE zone SET content = ? WHERE id = ?", [try addContent(), zone.rawValue])
+    }
+
+    func removeZones(of environment: RowID<StoredEnvironment>) throws {
+        let databases = "SELECT id FROM database WHERE environment = \(environment.rawValue)"
+        try discard("SELECT content FROM zone WHERE database IN (\(databases))")
+        try runOnce("DELETE FROM zone WHERE database IN (\(databases))")
+        try run(
+            "UPDATE database SET headSequence = 0 WHERE environment = ?",
+            [environment.rawValue]
+        )
+    }
+
+    /// Notes contents for removal that their zones are about to lose, but for those of snapshots.
+    ///
+    /// - Parameter contents: A query of their numbers.
+    /// - Throws: What SQLite throws.
+    func discard(_ contents: String) throws {
+        var condition = "id IN (\(contents))"
+        for table in try snapshotTables(of: "zone") {
+            condition += " AND id NOT IN (SELECT content FROM \(table))"
+        }
+        try runOnce("UPDATE content SET isDiscarded = 1 WHERE \(condition)")
+        directory.hasDiscarded = true
+    }
+
+    /// Whether there are contents to remove.
+    func hasDiscarded() throws -> Bool {
+        try first("SELECT 1 FROM content WHERE isDiscarded LIMIT 1") { _ in true } ?? false
+    }
+
+    /// Removes some of the rows that nobody can reach any more, of the oldest content first.
+    ///
+    /// - Returns: Whether there may be more.
+    func removeDiscarded() throws -> Bool {
+        for _ in 0..<Self.contentsOfStep {
+            guard let content = try first(Self.oldestDiscarded, [], { $0[0] as Int64 }) else {
+                return false
+            }
+            for table in Self.discarded
+            where try removeSome(of: content, from: table) > 0 { return true }
+            try run("DELETE FROM content WHERE id = ?", [content], to: .contents)
+        }
+        return true
+    }
+
+    /// Contents with nothing in them that go in one step.
+    private static let contentsOfStep = 50
+
+    private static let oldestDiscarded =
+        "SELECT id FROM content WHERE isDiscarded ORDER BY id LIMIT 1"
+
+    /// A table from which contents go in steps of some milliseconds, for which a write may have to
+    /// wait.
+    private struct Discarded {
+        var table: String
+        /// What orders the rows of a content by an index.
+        var order: String
+        var step: Int
+    }
+
+    private static let discarded = [
+        Discarded(table: "indexEntry", order: "number, key, record", step: 1000),
+        Discarded(table: "reference", order: "target, circle, kind, source", step: 1000),
+        Discarded(table: "sighting", order: "viewer, sequence", step: 1000),
+        // Last: the rows of assets are found by them.
+        Discarded(table: "record", order: "sequence", step: 100),
+    ]
+
+    private func removeSome(of content: Int64, from part: Discarded) throws -> Int {
+        var (condition, arguments) = ("zone = ?", [content as Argument])
+        let end = try first(
+            """
+            SELECT \(part.order) FROM \(part.table) WHERE zone = ?
+            ORDER BY \(part.order) LIMIT 1 OFFSET \(part.step)
+            """,
+            arguments
+        ) { Array($0.databaseValues) }
+        if let end {
+            let marks = end.map { _ in "?" }.joined(separator: ", ")
+            condition += " AND (\(part.order)) < (\(marks))"
+            arguments += end
+        }
+        if part.table == "record" {
+            try run(
+                "DELETE FROM asset WHERE record IN (SELECT id FROM record WHERE \(condition))",
+                arguments,
+                to: .contents
+            )
+        }
+        try run("DELETE FROM \(part.table) WHERE \(condition)", arguments, to: .contents)
+        return changes
+    }
+}

@@ -1,0 +1,110 @@
+import GRDB
+
+// What a snapshot keeps of the contents of its zones: triggers write down what a row was before its
+// first change after the snapshot, or that there was none. They are there while their snapshot is,
+// and see every statement, so that no code that writes has to know of snapshots.
+extension SQLiteConnection {
+    /// A table whose rows belong to a content.
+    private struct Table: Sendable {
+        var name: String
+        var key: [String]
+        /// The content of a row, which is `NEW` or `OLD`.
+        var content: @Sendable (String) -> String = { "\($0).zone" }
+
+        /// In the order in which rows are added: an asset's content is that of its record.
+        static let all = [
+            Table(name: "record", key: ["id"]),
+            Table(name: "indexEntry", key: ["zone", "number", "key", "record"]),
+            Table(name: "reference", key: ["zone", "target", "circle", "kind", "source"]),
+            Table(name: "asset", key: ["checksum", "record"]) { row in
+                "(SELECT zone FROM record WHERE id = \(row).record)"
+            },
+        ]
+    }
+
+    /// Begins to keep what a snapshot's contents are now.
+    func keepContents(of snapshot: Int64) throws {
+        try runOnce("CREATE INDEX snapshot\(snapshot)content ON snapshot\(snapshot)zone (content)")
+        for table in Table.all {
+            let kept = "snapshot\(snapshot)\(table.name)"
+            try runOnce(
+                "CREATE TABLE \(kept) AS SELECT *, 0 AS wasThere FROM \(table.name) WHERE 0"
+            )
+            try runOnce(
+                "CREATE UNIQUE INDEX \(kept)Key ON \(kept) (\(table.key.joined(separator: ", ")))"
+            )
+            for sql in try triggers(table, snapshot) { try runOnce(sql) }
+        }
+        // SQLite gives a record the number after the highest: as this one stays, in no zone, no number
+        // that the snapshot knows is given again.
+        try run(
+            """
+            INSERT INTO record (zone, name, type, sequence, createdAt, createdBy, modifiedAt,
+                modifiedBy, isDeleted, hasAssets, fields)
+            VALUES (0, ?, '', ?, 0, '', 0, '', 0, 0, x'')
+            """,
+            ["snapshot\(snapshot)", snapshot],
+            to: .contents
+        )
+    }
+
+    /// Makes a snapshot's contents what they were.
+    func putBackContents(of snapshot: Int64) throws {
+        for table in Table.all.reversed() {
+            // By its whole key each: SQLite would look through all rows that begin as one does.
+            let list = table.key.joined(separator: ", ")
+            let condition = table.key.map { "\($0) = ?" }.joined(separator: " AND ")
+            for key in try rows("SELECT \(list) FROM snapshot\(snapshot)\(table.name)") {
+                try run("DELETE FROM \(table.name) WHERE \(condition)", key, to: .contents)
+            }
+        }
+        for table in Table.all {
+            let kept = "snapshot\(snapshot)\(table.name)"
+            let list = try columns(of: kept).filter { $0 != "wasThere" }.map(\.quoted)
+                .joined(separator: ", ")
+            try runOnce(
+                "INSERT INTO \(table.name) (\(list)) SELECT \(list) FROM \(kept) WHERE wasThere"
+            )
+        }
+        for table in Table.all { try runOnce("DELETE FROM snapshot\(snapshot)\(table.name)") }
+    }
+
+    /// Ends the keeping of a snapshot.
+    func dropKept(by snapshot: Int64) throws {
+        for table in Table.all {
+            for event in ["Insert", "Update", "Delete"] {
+                try runOnce("DROP TRIGGER snapshot\(snapshot)\(table.name)\(event)")
+            }
+            try runOnce("DROP TABLE snapshot\(snapshot)\(table.name)")
+        }
+        try run(
+            "DELETE FROM record WHERE zone = 0 AND name = ?",
+            ["snapshot\(snapshot)"],
+            to: .contents
+        )
+    }
+
+    private func triggers(_ table: Table, _ snapshot: Int64) throws -> [String] {
+        let kept = "snapshot\(snapshot)\(table.name)"
+        let all = try columns(of: table.name)
+        func keep(_ columns: [String], of row: String, wasThere: Bool) -> String {
+            let values = columns.map { "\(row).\($0.quoted)" } + [wasThere ? "1" : "0"]
+            let list = columns.map(\.quoted) + ["wasThere"]
+            return "INSERT OR IGNORE INTO \(kept) (\(list.joined(separator: ", "))) "
+                + "VALUES (\(values.joined(separator: ", ")));"
+        }
+        func trigger(_ event: String, _ row: String, _ statements: [String]) -> String {
+            """
+            CREATE TRIGGER \(kept)\(event) AFTER \(event) ON \(table.name)
+            WHEN \(table.content(row)) IN (SELECT content FROM snapshot\(snapshot)zone)
+            BEGIN \(statements.joined(separator: " ")) END
+            """
+        }
+        let old = keep(all, of: "OLD", wasThere: true)
+        let new = keep(table.key, of: "NEW", wasThere: false)
+        return [
+            trigger("Insert", "NEW", [new]), trigger("Update", "OLD", [old, new]),
+            trigger("Delete", "OLD", [old]),
+        ]
+    }
+}
