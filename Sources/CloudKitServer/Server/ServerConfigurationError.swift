@@ -38,9 +38,9 @@ extension CloudServer.Configuration {
         }
         guard !isPrivate else { return }
         let settings = [
-            ("service.acceptsUserNames", service.acceptsUserNames),
-            ("service.opensContainers", service.opensContainers),
-            ("hasVirtualClock", hasVirtualClock),
+            ("service.acceptsUserNames (--user-header)", service.acceptsUserNames),
+            ("service.opensContainers (--any-container)", service.opensContainers),
+            ("hasVirtualClock (--virtual-clock)", hasVirtualClock),
         ]
         for (name, isSet) in settings where isSet {
             throw ServerConfigurationError(
