@@ -17,15 +17,15 @@ struct Redaction: Sendable {
     /// What the request said itself.
     private let body: Data
 
-    /// Looks at what a request shows: its tokens, its signature, and the rest of its address; and
-    /// at the token that the answer brought.
+    /// Looks at what a request shows, which are its tokens and its signature, and at the token that
+    /// the answer brought.
     init(
         _ request: TransportRequest,
         _ credentials: WebCredentials,
         _ response: TransportResponse? = nil
     ) {
         var tokens = [
-            request.url, request.headers["X-Apple-CloudKit-Request-SignatureV1"] ?? "",
+            request.headers["X-Apple-CloudKit-Request-SignatureV1"] ?? "",
             credentials.webAuthToken ?? "", response?.headers[Self.tokenHeader] ?? "",
         ]
         var apiTokens = [credentials.apiToken]
@@ -48,17 +48,10 @@ struct Redaction: Sendable {
     /// Looks at a link, which is a secret with all that follows the server's name, and at what the
     /// same server was shown in requests.
     init(link: String, _ credentials: WebCredentials) {
-        let path = link.range(of: "://").flatMap { scheme in
-            link[scheme.upperBound...].firstIndex(of: "/").map { String(link[$0...]) }
-        }
-        let query = link.firstIndex(of: "?").map { String(link[$0...].dropFirst()) }
-        let values = (query ?? "").split(separator: "&").flatMap { parameter -> [String] in
-            let value = String(parameter.drop { $0 != "=" }.dropFirst())
-            return [value, value.removingPercentEncoding ?? value]
-        }
-        let parts = [link, path ?? "", query ?? ""] + values
+        let server = link.range(of: "://")?.upperBound ?? link.startIndex
+        let place = String(link[server...].drop { !"/?#".contains($0) })
         let tokens = [credentials.apiToken, credentials.webAuthToken ?? ""]
-        secrets = SecretSearch(parts + tokens)
+        secrets = SecretSearch([place, place.removingPercentEncoding ?? place] + tokens)
         linkSecrets = secrets
         body = Data()
     }

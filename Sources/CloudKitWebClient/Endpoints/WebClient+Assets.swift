@@ -63,7 +63,8 @@ extension WebClient {
                 progress: progress
             )
         } catch {
-            throw failure(of: link, WebClientError(thrown: error))
+            // The name of the file is no part of the secret.
+            throw failure(of: template, WebClientError(thrown: error))
         }
         do {
             try Self.check(file, against: asset)

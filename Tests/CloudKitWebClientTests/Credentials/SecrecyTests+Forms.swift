@@ -45,7 +45,50 @@ extension SecrecyTests {
                 Data(percent($0).utf8).base64EncodedString().replacing("+", with: "-")
                     .replacing("/", with: "_").replacing("=", with: "")
             },
+            Form("in base64, twice") { base64(base64($0)) },
+            Form("in base64, three times, after other bytes") {
+                base64("a" + base64("bc" + base64("d" + $0)))
+            },
+            Form("in base64, in short lines") { spaced(base64($0), by: "\r\n") },
+            Form("in base64, in hexadecimal digits") { bytes(base64($0), hex) },
+            Form("for addresses, in base64") { base64(percent(percent($0))) },
+            Form("in hexadecimal digits with spaces") { list($0, by: " ", hex) },
+            Form("in hexadecimal digits with colons") { list($0, by: ":", hex).uppercased() },
+            Form("in hexadecimal numbers") { list($0, by: ", ") { "0x" + hex($0) } },
+            Form("in decimal numbers") { list($0, by: ", ") { "\($0)" } },
+            Form("in octal numbers") { list($0, by: " ") { "0o" + String($0, radix: 8) } },
+            Form("in binary numbers") { list($0, by: " ") { String($0, radix: 2) } },
+            Form("as numbers of characters") { list($0, by: " ") { "U+00" + hex($0) } },
+            Form("with spaces between letters") { spaced($0, by: " ") },
+            Form("with what nobody sees between letters") { spaced($0, by: "\u{200b}") },
+            Form("in full-width letters", wide),
+            Form("in full-width letters, for JSON") { text in
+                wide(text).unicodeScalars.map { "\\u" + String($0.value, radix: 16) }.joined()
+            },
+            Form("cut") { String($0.prefix(15)) },
         ]
+
+        private static func base64(_ text: String) -> String {
+            Data(text.utf8).base64EncodedString()
+        }
+
+        private static func list(
+            _ text: String,
+            by separator: String,
+            _ form: (UInt8) -> String
+        ) -> String {
+            text.utf8.map(form).joined(separator: separator)
+        }
+
+        private static func spaced(_ text: String, by separator: String) -> String {
+            text.map { String($0) }.joined(separator: separator)
+        }
+
+        private static func wide(_ text: String) -> String {
+            bytes(text) { byte in
+                Unicode.Scalar(0xfee0 + UInt32(byte)).map { String($0) } ?? ""
+            }
+        }
 
         private static func bytes(_ text: String, _ form: (UInt8) -> String) -> String {
             text.utf8.map(form).joined()
@@ -137,7 +180,7 @@ extension SecrecyTests {
         for secret in [Secret.api, Secret.user] {
             // A mark takes the place of all but the ends, which base64 shares with its neighbours.
             let told = form.make(secret)
-            let middle = told.dropFirst(told.count / 3).prefix(6)
+            let middle = told.dropFirst(told.count / 3).prefix(max(6, told.count / 4))
             #expect(
                 !text.contains(told) && !text.contains(middle),
                 "\(told) in \(text.prefix(1000))",
@@ -246,6 +289,27 @@ extension SecrecyTests {
                 #expect(page.contains(form.make(Secret.api)))
                 #expect(!page.contains(form.make(Secret.user)))
             }
+        }
+    }
+
+    @Test("An error about the app's own file names it, whatever the secret address of the asset is")
+    func file() async throws {
+        try await ReplyServer.run {
+            _ in
+            .answer(200, "bytes")
+        } _: { port, _ in
+            let folder = FileManager.default.temporaryDirectory
+                .appendingPathComponent("cloudkit-no-folder-\(UUID().uuidString)")
+            let file = folder.appendingPathComponent("holidayPhotograph0123")
+            let link = "http://127.0.0.1:\(port)/\(Secret.download)/${f}?s=\(Secret.download)"
+            var client = client("http://127.0.0.1:\(port)")
+            client.timeout = 60
+            let error = await #expect(throws: WebClientError.self) {
+                try await client.download(WireAsset(size: 5, downloadURL: link), to: file)
+            }
+            let text = error.map { Self.texts(of: $0) } ?? ""
+            #expect(text.contains("holidayPhotograph0123"))
+            Self.expectSilence(of: text)
         }
     }
 
