@@ -402,18 +402,22 @@ func settings(of target: String) -> [SwiftSetting] {
         + (isPortable ? [.define("PORTABLE_CLOUDKIT")] : [])
 }
 
-/// What signs containers in, which only ours can be, and what is built on it.
-let needsOurCloudKit: Set = [
-    "CloudKitTesting", "Support", "StoreProcess", "CloudKitTests", "CloudKitQueryTests",
-    "CloudKitCodableTests", "EndToEndTests", "CloudKitSyncEngineTests", "CloudKitStoreTests",
-    "CLITests", "SnippetTests", "CloudKitWebClientTests",
+/// What tests our `CloudKit`, or with it: Apple's signs no containers in.
+let testsOurCloudKit: Set = [
+    "Support", "StoreProcess", "CloudKitTests", "CloudKitQueryTests", "CloudKitCodableTests",
+    "EndToEndTests", "CloudKitSyncEngineTests", "CloudKitStoreTests", "CLITests", "SnippetTests",
+    "CloudKitWebClientTests",
 ]
 
 #if os(macOS)
-// `swift build` builds every target of its own package, whatever conditions say.
+// A build of this package for Apple platforms makes every target but those that another one names
+// under a condition that does not hold. So it makes none of our `CloudKit`, which compilers would find
+// before Apple's, and none of `CloudKitTesting`. They stay in the manifest: another package that
+// names their products for Linux could not be loaded without them.
 if !isPortable {
-    package.targets.removeAll { needsOurCloudKit.contains($0.name) }
-    package.products.removeAll { $0.name == "CloudKitTesting" }
+    package.targets.removeAll { testsOurCloudKit.contains($0.name) }
+    package.targets.first { $0.name == "ProjectTests" }?.dependencies
+        .append(.target(name: "CloudKitTesting", condition: whereAppleHasNone))
 }
 #endif
 

@@ -67,6 +67,10 @@ struct AppleTests {
         arguments: [
             ("let bytes = record.compactSystemFields", "compactSystemFields"),
             ("let token = CKServerChangeToken(text: \"a\")", "CKServerChangeToken(text:)"),
+            ("let name: CKRecordID? = nil", "CKRecordID"),
+            ("struct Maker: _CKContainerMaking {}", "_CKContainerMaking"),
+            ("let role: CKShare.ParticipantRole = .administrator", "ParticipantRole.administrator"),
+            ("let code: CKError.Code = .participantAlreadyInvited", "participantAlreadyInvited"),
         ]
     )
     func ownNames(_ line: String, _ name: String) async throws {
@@ -79,6 +83,54 @@ struct AppleTests {
         }
         // The stand-ins exist where Apple has none, and Linux reads the other branch.
         #expect(try await check("import CloudKit\n\(line)\n", target: "CloudKit").status == 0)
+    }
+
+    @Test(
+        "A function or constant of the C library that Linux has alone is found",
+        arguments: ["let synced = fdatasync(file)", "let flags = O_RDWR | O_TMPFILE"]
+    )
+    func linuxNames(_ line: String) async throws {
+        let planted = try await check("import Foundation\n\(line)\n")
+        #expect(planted.status == 1)
+        #expect(planted.output.contains("File.swift:2: Apple's C library has no"))
+        let kept = [
+            "#if canImport(Darwin)\nlet synced = fsync(file)\n#else\n\(line)\n#endif\n",
+            // What has the name of such a function and is a member of something is not one.
+            "let other = album.fdatasync(file)\nlet text = \"O_TMPFILE\"\n",
+        ]
+        for text in kept {
+            let run = try await check("import Foundation\n" + text)
+            #expect(run.status == 0, "\(run.output)")
+        }
+    }
+
+    @Test("A switch over a tuple with an enum of CloudKit needs a default where it names all cases")
+    func tuples() async throws {
+        func text(_ last: String) -> String {
+            """
+            import CloudKit
+            func number(_ status: CKAccountStatus, _ isNew: Bool) -> Int {
+                switch (status, isNew) {
+                case (.available, _), (CKAccountStatus.noAccount, true): 1
+                case (.restricted, let isNew),
+                    (.couldNotDetermine, let isNew): isNew ? 2 : 3
+                case (.temporarilyUnavailable, _): 4
+                \(last): 5
+                }
+            }
+
+            """
+        }
+        let planted = try await check(text("case (.noAccount, false)"))
+        #expect(planted.status == 1)
+        #expect(
+            planted.output.contains("File.swift:3: the switch over CKAccountStatus has no"),
+            "\(planted.output)"
+        )
+        for last in ["case (_, false)", "case (let other, false)", "@unknown default"] {
+            let run = try await check(text(last))
+            #expect(run.status == 0, "\(run.output)")
+        }
     }
 
     @Test("A switch over an enum of CloudKit that names all cases needs @unknown default")
@@ -115,27 +167,88 @@ struct AppleTests {
         #expect(try await check(own + text("")).status == 0)
     }
 
-    @Test("What is built on a target that Apple platforms lack is left out there with it")
-    func manifest() throws {
+    /// A manifest as SwiftPM reads it.
+    private struct Manifest: Decodable {
+        struct Target: Decodable {
+            let name: String
+            let dependencies: [Dependency]
+        }
+        struct Product: Decodable {
+            let name: String
+            let targets: [String]
+        }
+        /// An edge to another target, and the platforms on which it holds; none stands for all.
+        struct Dependency: Decodable {
+            private struct Condition: Decodable { let platformNames: [String]? }
+            private enum Kind: String, CodingKey { case byName, target, product }
+
+            var name: String?
+            var platforms: [String] = []
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: Kind.self)
+                guard let kind = container.allKeys.first, kind != .product else { return }
+                var parts = try container.nestedUnkeyedContainer(forKey: kind)
+                name = try parts.decode(String.self)
+                platforms = try parts.decodeIfPresent(Condition.self)?.platformNames ?? []
+            }
+
+            var holdsOnAMac: Bool { platforms.isEmpty || platforms.contains("macos") }
+        }
+
+        let products: [Product]
+        let targets: [Target]
+
+        /// The targets that `swift build` makes of the package itself: all but those that another one
+        /// names under a condition that does not hold, and what they are built on.
+        var madeOnAMac: Set<String> {
+            let edges = Dictionary(uniqueKeysWithValues: targets.map { ($0.name, $0.dependencies) })
+            let left = edges.values.joined().filter { !$0.holdsOnAMac }.compactMap(\.name)
+            var made = Set(edges.keys).subtracting(left)
+            var rest = Array(made)
+            while let name = rest.popLast() {
+                for edge in edges[name] ?? [] where edge.holdsOnAMac {
+                    if let target = edge.name, made.insert(target).inserted { rest.append(target) }
+                }
+            }
+            return made
+        }
+    }
+
+    @Test("A Mac's build makes nothing that hides Apple's framework, and every product is there")
+    func manifest() async throws {
+        let folder = try TemporaryFolder()
         let text = try String(
             contentsOf: Repository.root.appending(path: "Package.swift"),
             encoding: .utf8
         )
-        func names(_ text: Substring) -> Set<Substring> {
-            Set(text.matches(of: #/"(\w+)"/#).map(\.output.1))
-        }
-        let list = try #require(
-            text.firstMatch(of: #/let needsOurCloudKit: Set = \[([^\]]+)\]/#)
+        #expect(text.contains("#if os(macOS)"))
+        // What a Mac's SwiftPM makes of the manifest.
+        try folder.write(
+            text.replacing("#if os(macOS)", with: "#if os(Linux)"),
+            to: "Package.swift"
         )
-        let left = names(list.output.1)
-        #expect(left.contains("CloudKitTesting"))
-        let targets = text.matches(
-            of: #/[tT]arget\(\s*name: "(\w+)",\s*dependencies: \[([^\]]+)\]/#
+        let dump = try await Script.run(
+            "/usr/bin/env",
+            "swift",
+            "package",
+            "--package-path",
+            folder.url.path,
+            "dump-package"
         )
-        #expect(targets.count > 20)
-        for target in targets where !names(target.output.2).isDisjoint(with: left) {
-            #expect(left.contains(target.output.1), "\(target.output.1) is not left out")
-        }
+        let json = try #require(dump.output.firstIndex(of: "{").map { dump.output[$0...] })
+        let manifest = try JSONDecoder().decode(Manifest.self, from: Data(json.utf8))
+        let ours = ["CloudKit", "CoreLocation", "UniformTypeIdentifiers", "CloudKitTesting"]
+        #expect(manifest.madeOnAMac.isDisjoint(with: ours))
+        #expect(
+            manifest.madeOnAMac.isSuperset(
+                of: ["CloudKitCodable", "CloudKitStore", "CloudKitTool", "CloudKitServerTests"]
+            )
+        )
+        // A package that names them under a condition is not loaded when they are missing.
+        let names = Set(manifest.targets.map(\.name))
+        #expect(manifest.products.allSatisfy { names.isSuperset(of: $0.targets) })
+        #expect(Set(manifest.products.map(\.name)).isSuperset(of: ["CloudKit", "CloudKitTesting"]))
     }
 
     @Test("Enums that Apple's framework may add to are nonexhaustive, and what it closes is closed")
@@ -161,9 +274,24 @@ struct AppleTests {
             "rootRecordDesiredKeys", "fetchSubscriptionCompletionBlock", "subscriptionIDs",
             "modifySubscriptionsCompletionBlock", "subscriptionIDsToDelete", "participantID",
             "alertLocalizationArgs", "titleLocalizationArgs", "subtitleLocalizationArgs",
+            "object",
         ] {
             #expect(text.contains(try Regex(#"public (var|func) "# + name + #"\b"#)), "\(name)")
             #expect(!text.contains(try Regex(#"open (var|func) "# + name + #"\b"#)), "\(name)")
+        }
+        // Open in what is deprecated, which is Objective-C's alone on Apple platforms.
+        for (file, name) in [
+            ("Operations/CKFetchRecordZoneChangesOperation", "recordWithIDWasDeletedBlock"),
+            ("Operations/CKFetchRecordsOperation", "desiredKeys"),
+            ("Operations/CKQueryOperation", "desiredKeys"),
+            ("Subscriptions/CKNotificationInfo", "desiredKeys"),
+        ] {
+            let text = try String(
+                contentsOf: folder.appending(path: file + ".swift"),
+                encoding: .utf8
+            )
+            #expect(text.contains("public var \(name):"), "\(file).\(name)")
+            #expect(!text.contains("open var \(name)"), "\(file).\(name)")
         }
     }
 }
