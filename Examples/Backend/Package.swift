@@ -1,7 +1,18 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-let cloudKit: Target.Dependency = .product(name: "CloudKit", package: "swift-cloudkit")
+// Apple's own framework where there is one.
+let whereAppleHasNone: TargetDependencyCondition? = .when(platforms: [.linux, .android])
+let cloudKit: Target.Dependency = .product(
+    name: "CloudKit",
+    package: "swift-cloudkit",
+    condition: whereAppleHasNone
+)
+let testing: Target.Dependency = .product(
+    name: "CloudKitTesting",
+    package: "swift-cloudkit",
+    condition: whereAppleHasNone
+)
 let codable: Target.Dependency = .product(name: "CloudKitCodable", package: "swift-cloudkit")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 
@@ -27,8 +38,7 @@ let package = Package(
         .testTarget(
             name: "PriceServiceTests",
             dependencies: [
-                "PriceService", cloudKit, hummingbird,
-                .product(name: "CloudKitTesting", package: "swift-cloudkit"),
+                "PriceService", cloudKit, testing, hummingbird,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
             ]
         ),

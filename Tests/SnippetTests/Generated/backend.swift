@@ -41,7 +41,9 @@ func makeRouter(_ database: CKDatabase) -> Router<BasicRequestContext> {
 func status(for error: CKError) -> HTTPResponse.Status {
     switch error.code {
     case .unknownItem: .notFound
-    case .requestRateLimited, .serviceUnavailable, .zoneBusy, .networkUnavailable: .serviceUnavailable
+    case .requestRateLimited, .serviceUnavailable, .zoneBusy, .networkUnavailable, .networkFailure,
+        .serverResponseLost:
+        .serviceUnavailable
     default: .internalServerError
     }
 }

@@ -15,13 +15,15 @@ public struct PriceRoutes: Sendable {
     public var router: Router<BasicRequestContext> {
         let router = Router()
         router.get("prices/:id") { _, context in
-            try await told { "\(try await price(context.parameters.require("id")).cents)" }
+            try await told(context) {
+                "\(try await price(context.parameters.require("id")).cents)"
+            }
         }
         router.put("prices/:id") { request, context in
             let text = String(buffer: try await request.body.collect(upTo: 100))
             guard let cents = Int(text) else { throw HTTPError(.badRequest) }
             let price = Price(id: try context.parameters.require("id"), cents: cents)
-            return try await told {
+            return try await told(context) {
                 try await set(price)
                 return "\(cents)"
             }
@@ -51,10 +53,16 @@ public struct PriceRoutes: Sendable {
     }
 
     /// Puts errors into the terms of HTTP; what they say in detail is for the log of the operator.
-    private func told(_ body: () async throws -> String) async throws -> String {
+    private func told(
+        _ context: BasicRequestContext,
+        _ body: () async throws -> String
+    ) async throws -> String {
         do {
             return try await body()
         } catch let error as CKError {
+            if error.code != .unknownItem {
+                context.logger.error("CloudKit: \(error.code): \(error.localizedDescription)")
+            }
             throw HTTPError(status(of: error))
         }
     }
@@ -62,8 +70,9 @@ public struct PriceRoutes: Sendable {
     private func status(of error: CKError) -> HTTPResponse.Status {
         switch error.code {
         case .unknownItem: .notFound
+        // To set a price twice is to set it once, so that a client may always try again.
         case .requestRateLimited, .serviceUnavailable, .zoneBusy, .networkUnavailable,
-            .networkFailure:
+            .networkFailure, .serverResponseLost:
             .serviceUnavailable
         default: .internalServerError
         }

@@ -1,3 +1,4 @@
+#if canImport(CloudKitTesting)
 import CloudKit
 import CloudKitTesting
 import Hummingbird
@@ -56,3 +57,4 @@ struct PriceServiceTests {
         }
     }
 }
+#endif
