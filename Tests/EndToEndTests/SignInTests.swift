@@ -23,6 +23,24 @@ struct SignInTests {
         #expect(try await device.accountStatus() == .available)
     }
 
+    @Test("Who the user is, is asked once for each sign-in, before the first call")
+    func asking() async throws {
+        try await CloudFixture.overHTTP.run { cloud in
+            let script = ScriptedTransport()
+            let ada = try await cloud.addUser("Ada")
+            let device = try await cloud.device(of: ada, transport: script.over)
+            let database = device.privateCloudDatabase
+            for round in 1...2 {
+                for _ in 0..<5 { _ = try await database.allRecordZones() }
+                _ = try await database.save(CKRecord(recordType: "Note"))
+                #expect(script.requests(about: "users/caller").count == round)
+                #expect(script.requests(about: "records/modify").count == round)
+                let token = try device.connection.client.credentials.webAuthToken
+                try device.signIn(webAuthToken: try #require(token))
+            }
+        }
+    }
+
     @Test("Signing in posts CKAccountChanged")
     func notification() async throws {
         let cloud = try await TestCloud()

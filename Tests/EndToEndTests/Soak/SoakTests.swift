@@ -87,12 +87,12 @@ struct SoakTests {
             call += 1
             let new = name(call)
             do {
-                switch Int.random(in: 0..<8, using: &chance) {
-                case 0, 1:
+                switch Int.random(in: 0..<33, using: &chance) {
+                case 0..<8:
                     try await database.save(note(new, user))
                     ledger.acknowledge(new)
                     own.append(call)
-                case 2:
+                case 8..<12:
                     let names = (0..<5).map { "\(new)-\($0)" }
                     let operation = CKModifyRecordsOperation(
                         recordsToSave: names.map { note($0, user) }
@@ -102,13 +102,13 @@ struct SoakTests {
                         database.add(operation)
                     }
                     for name in names { ledger.acknowledge(name) }
-                case 3:
+                case 12..<16:
                     guard let name = own.randomElement(using: &chance).map(name) else { continue }
                     let record = try await database.record(
                         for: CKRecord.ID(recordName: name, zoneID: zone)
                     )
                     if record["owner"] != user { ledger.fail("\(name) is another's") }
-                case 4:
+                case 16..<20:
                     let query = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
                     let page = try await database.records(
                         matching: query,
@@ -117,7 +117,7 @@ struct SoakTests {
                     )
                     let foreign = try page.matchResults.filter { try $0.1.get()["owner"] != user }
                     if !foreign.isEmpty { ledger.fail("a query's result") }
-                case 5:
+                case 20..<24:
                     let changes = try await database.recordZoneChanges(
                         inZoneWith: zone,
                         since: nil,
@@ -126,7 +126,7 @@ struct SoakTests {
                     let foreign = changes.modificationResultsByID.keys
                         .filter { !$0.recordName.hasPrefix("user\(user)-") }
                     if let foreign = foreign.first { ledger.fail("\(foreign.recordName) came") }
-                case 6:
+                case 24..<28:
                     guard !own.isEmpty else { continue }
                     let name = name(own.removeLast())
                     // Whether it is gone is not known until the answer comes.
@@ -134,6 +134,8 @@ struct SoakTests {
                     try await database.deleteRecord(
                         withID: CKRecord.ID(recordName: name, zoneID: zone)
                     )
+                case 32:
+                    try await savePhoto(new, user, database, ledger)
                 default: _ = try await database.allRecordZones()
                 }
             } catch {
@@ -141,6 +143,31 @@ struct SoakTests {
                 await Task.yield()
             }
         }
+    }
+
+    /// Saves a note with a file of its user's, and reads both again.
+    private static func savePhoto(
+        _ name: String,
+        _ user: Int,
+        _ database: CKDatabase,
+        _ ledger: Ledger
+    ) async throws {
+        let bytes = Data(repeating: UInt8(user), count: 20_000) + Data(name.utf8)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(
+            UUID().uuidString
+        )
+        try bytes.write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let record = note(name, user)
+        record["photo"] = CKAsset(fileURL: file)
+        try await database.save(record)
+        ledger.acknowledge(name)
+        let found = try await database.record(for: record.recordID)
+        guard let photo = (found["photo"] as? CKAsset)?.fileURL else {
+            ledger.fail("\(name) lost its file")
+            return
+        }
+        if try Data(contentsOf: photo) != bytes { ledger.fail("\(name) has another file") }
     }
 
     /// Lets the users take turns on one device, until enough requests went out.
