@@ -15,9 +15,11 @@ extension CKContainer {
     /// Requests fail and do not reach the service: with `managedAccountRestricted` when the account
     /// is restricted, where `userRecordID()` gives `notAuthenticated`; with
     /// `accountTemporarilyUnavailable` when it is temporarily unavailable or not determined.
-    /// `noAccount` signs the user out. The status holds until the next one or the next sign-in.
+    /// `noAccount` signs the user out, and `available` after it signs the same user in again. The status
+    /// holds until the next one or the next sign-in.
     ///
-    /// - Throws: `CKError.badContainer` when nothing says where the service is.
+    /// - Throws: `CKError.badContainer` when nothing says where the service is, and
+    ///   `CKError.notAuthenticated` for `available` where nobody was signed in before.
     public func setAccountStatus(_ status: CKAccountStatus) throws {
         try connection.setAccountStatus(status)
     }

@@ -123,6 +123,27 @@ struct AccountStateTests {
         }
     }
 
+    @Test("The status available after noAccount signs the same user in again, or says what to call")
+    func availableAgain() async throws {
+        let cloud = try await TestCloud()
+        let user = try await cloud.addUser()
+        let device = try await cloud.device(of: user)
+        try device.setAccountStatus(.noAccount)
+        try device.setAccountStatus(.noAccount)
+        try device.setAccountStatus(.available)
+        #expect(try await device.accountStatus() == .available)
+        #expect(try await device.userRecordID().recordName == user.recordName)
+        let signedOut = try await cloud.device(of: user)
+        try cloud.signOut(of: signedOut)
+        do {
+            try signedOut.setAccountStatus(.available)
+            Issue.record("Nobody is signed in")
+        } catch let error as CKError {
+            #expect(error.code == .notAuthenticated)
+            #expect("\(error)".contains("signIn(webAuthToken:)"))
+        }
+    }
+
     @Test(
         "An account that the service refuses has the status of the code, and a notice is posted",
         .timeLimit(.minutes(10)),

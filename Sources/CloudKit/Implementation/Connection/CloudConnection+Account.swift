@@ -11,6 +11,8 @@ extension CloudConnection {
         var found: (status: CKAccountStatus, signIn: Int)?
         /// How often the status became another without a sign-in.
         var changes = 0
+        /// The token of the user whom the status `noAccount` signed out.
+        var setAside: String?
     }
 
     /// Grows with every sign-in and every change of the account's status; nil without a service.
@@ -68,9 +70,25 @@ extension CloudConnection {
 
     /// Takes a status of the account from elsewhere than the service, and tells the process.
     ///
-    /// It holds until the next status or sign-in; `available` ends it, and `noAccount` signs out.
+    /// It holds until the next status or sign-in; `available` ends it. `noAccount` signs out, and
+    /// `available` after it signs the same user in again.
     package func setAccountStatus(_ status: CKAccountStatus) throws(CKError) {
-        guard status != .noAccount else { return try signIn(webAuthToken: nil) }
+        let credentials = try client.credentials
+        let token = credentials.webAuthToken
+        if status == .noAccount {
+            if let token { account.withLock { $0.setAside = token } }
+            return try signIn(webAuthToken: nil)
+        }
+        if status == .available, token == nil, credentials.serverKey == nil {
+            guard let token = account.withLock({ $0.setAside }) else {
+                throw CKError(
+                    .notAuthenticated,
+                    message: "Nobody was signed in before; call signIn(webAuthToken:), or "
+                        + "signIn(_:on:) of a TestCloud, instead of setAccountStatus(.available)"
+                )
+            }
+            return try signIn(webAuthToken: token)
+        }
         let signIn = try client.credentials.signInCount
         let isNews = account.withLock { account in
             let before = account.told.flatMap { $0.signIn == signIn ? $0.status : nil }
