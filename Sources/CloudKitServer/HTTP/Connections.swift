@@ -11,13 +11,22 @@ package final class Connections: Sendable {
         var perAddress: Int
         /// Whether loopback connections count for their address; not where they are a proxy's.
         var countsLoopback: Bool
+        /// Addresses of proxies, whose connections count for no address.
+        var proxies: Set<String> = []
         /// Bytes of answers that wait for their readers.
         var answerBytes: Int
         /// How long a reader may take before another's answer is worth more.
         var patience: Duration = .seconds(2)
 
         /// Makes limits.
-        package init(all: Int, perAddress: Int, countsLoopback: Bool, answerBytes: Int) {
+        package init(
+            all: Int,
+            perAddress: Int,
+            countsLoopback: Bool,
+            proxies: Set<String> = [],
+            answerBytes: Int
+        ) {
+            self.proxies = proxies
             self.all = all
             self.perAddress = perAddress
             self.countsLoopback = countsLoopback
@@ -54,8 +63,10 @@ package final class Connections: Sendable {
     /// Counts a connection; false when there are too many.
     func admit(_ channel: any Channel) -> Bool {
         let ip = channel.remoteAddress?.ipAddress ?? ""
-        let counts = limits.countsLoopback || !OriginPolicy.isLoopback(ip)
-        let address = counts ? OriginPolicy.network(of: ip) ?? ip : nil
+        let isProxy =
+            !limits.countsLoopback && OriginPolicy.isLoopback(ip)
+            || limits.proxies.contains(OriginPolicy.address(ip) ?? ip)
+        let address = isProxy ? nil : OriginPolicy.network(of: ip) ?? ip
         return state.withLock { state in
             guard state.connections.count < limits.all else { return false }
             if let address {

@@ -18,7 +18,7 @@ extension HTTPFace {
         if request.uri.path == "/metrics", request.method == .get,
             isAllowed || policy.isLocal(request, from: context.channel.remoteAddress)
         {
-            return text(administration.metrics.text, "text/plain; version=0.0.4; charset=utf-8")
+            return text(currentMetrics(), "text/plain; version=0.0.4; charset=utf-8")
         }
         guard isAllowed else {
             guard administration.key != nil else { return noSuchRoute(request) }
@@ -46,6 +46,16 @@ extension HTTPFace {
         } catch {
             return answer(service.refusal(error))
         }
+    }
+
+    /// The metrics, with what is looked at only when it is asked for.
+    private func currentMetrics() -> String {
+        let metrics = administration.metrics
+        metrics.setGauge("cloudkit_connections", Double(connections.count))
+        metrics.setGauge("cloudkit_waiting_requests", Double(service.waitingRequests))
+        metrics.setGauge("cloudkit_request_memory_bytes", Double(memory.taken))
+        ProcessFigures.set(metrics)
+        return metrics.text
     }
 
     private func noSuchRoute(_ request: Request) -> FaceAnswer {

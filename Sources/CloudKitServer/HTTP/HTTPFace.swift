@@ -1,4 +1,5 @@
 import CloudKitServerCore
+import CloudKitServerSQLite
 import CloudKitWire
 import HTTPTypes
 import Hummingbird
@@ -25,6 +26,9 @@ struct HTTPFace: HTTPResponder {
     func respond(to request: Request, context: FaceContext) async throws -> Response {
         let observation = observer.begin(request)
         var answer = await answer(request, context)
+        if answer.response.headers[.requestID] == nil {
+            answer.response.headers[.requestID] = SystemRandomness().uuid().lowercased()
+        }
         observation.end(answer)
         if request.method == .head {
             // A body after it would be read as the next answer.
@@ -39,10 +43,20 @@ struct HTTPFace: HTTPResponder {
     }
 
     private func answer(_ request: Request, _ context: FaceContext) async -> FaceAnswer {
-        if let refusal = refusal(of: request) { return answer(service.refusal(refusal)) }
+        if let answer = await health(request) { return answer }
+        let peer = context.channel.remoteAddress
+        if let refusal = refusal(of: request, from: peer) {
+            return answer(service.refusal(refusal))
+        }
+        if publicURL == nil, policy.isForwardedByStranger(request, from: peer) {
+            observer.warnOfProxy()
+        }
         let path = request.uri.path
         if request.method == .options {
             return FaceAnswer(response: Response(status: .ok, headers: [.allow: Self.methods]))
+        }
+        if path == "/", request.method == .get || request.method == .head {
+            return welcomePage(request, context)
         }
         if path == CourierRoute.path { return await wait(request, context) }
         if path == Self.signInPath {
@@ -62,20 +76,22 @@ struct HTTPFace: HTTPResponder {
     private static let methods = "GET, POST, OPTIONS"
 
     /// Why a request is not looked at any further; nil when it is.
-    private func refusal(of request: Request) -> RequestError? {
+    private func refusal(of request: Request, from peer: SocketAddress?) -> RequestError? {
         // Two readers could believe two of them. `TargetGuard` adds one that stands in the target.
         guard request.headers[values: .host].isEmpty else {
             return RequestError(.badRequest, reason: "The request names more than one Host")
         }
-        guard let host = request.head.authority, policy.allows(host: host) else {
+        let names = [request.head.authority, policy.authority(of: request, from: peer)]
+        if let stranger = names.first(where: { !policy.allows(host: $0 ?? "") }) {
             return RequestError(
                 .accessDenied,
-                reason: "The server does not answer to the name "
-                    + "'\(request.head.authority ?? "")'; start it with that name allowed"
+                reason: "The server does not answer to the name '\(stranger ?? "")'; start it with "
+                    + "that name allowed"
             )
         }
         if let origin = request.headers[.origin], !policy.allows(origin: origin),
-            !(request.uri.path == Self.signInPath && policy.isOwn(origin: origin, request))
+            !(request.uri.path == Self.signInPath
+                && policy.isOwn(origin: origin, request, from: peer))
         {
             return RequestError(
                 .accessDenied,
@@ -101,7 +117,8 @@ struct HTTPFace: HTTPResponder {
             // A name instead of a proof is for this machine alone.
             headers: request.headers.filter { isLocal || $0.name != .cloudKitUser }
                 .map { ($0.name.canonicalName, $0.value) },
-            baseURL: baseURL(of: request)
+            baseURL: publicURL
+                ?? policy.baseURL(of: request, from: context.channel.remoteAddress)
         )
         do {
             // Nobody unknown makes the server take a body.
@@ -183,17 +200,13 @@ struct HTTPFace: HTTPResponder {
         )
     }
 
-    private func baseURL(of request: Request) -> String {
-        publicURL ?? "http://\(request.head.authority ?? "localhost")"
-    }
-
     /// Lets the page that called read the answer.
     private func allow(_ origin: String, in response: inout Response) {
         response.headers[.accessControlAllowOrigin] = origin
         response.headers[.accessControlAllowMethods] = Self.methods
-        response.headers[.accessControlAllowHeaders] = "Content-Type"
+        response.headers[.accessControlAllowHeaders] = "Content-Type, X-Apple-CloudKit-Session"
         response.headers[.accessControlExposeHeaders] =
-            "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token"
+            "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token,X-Apple-CloudKit-Session"
         response.headers[.vary] = "Origin"
     }
 }
@@ -201,5 +214,6 @@ struct HTTPFace: HTTPResponder {
 extension HTTPField.Name {
     /// Fields that the library does not name.
     static let host = Self("Host").unsafelyUnwrapped
+    static let requestID = Self("X-Apple-Request-UUID").unsafelyUnwrapped
     static let cloudKitUser = Self("X-CloudKit-User").unsafelyUnwrapped
 }

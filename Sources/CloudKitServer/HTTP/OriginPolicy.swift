@@ -17,13 +17,16 @@ struct OriginPolicy: Sendable {
     private let hosts: Set<String>
     private let origins: Set<WebOrigin>
     private let callbacks: Set<String>
+    /// Addresses of proxies whose word is believed.
+    let proxies: Set<String>
 
     init(_ configuration: CloudServer.Configuration) {
         let isLoopback = HostName(configuration.bindHost)?.isLoopback ?? false
         let own = configuration.publicURL.flatMap(WebOrigin.init(ofAddress:))
         let names =
             configuration.allowedHosts.compactMap { HostName($0) } + (own.map { [$0.host] } ?? [])
-        let isOpen = !isLoopback || names.contains { !$0.isLoopback }
+        proxies = Set(configuration.trustedProxies.compactMap(Self.address))
+        let isOpen = !isLoopback || names.contains { !$0.isLoopback } || !proxies.isEmpty
         isPrivate = !isOpen
         isBehindProxy = isLoopback && isOpen
         hosts = Set(names.map(\.name))
@@ -47,9 +50,9 @@ struct OriginPolicy: Sendable {
     }
 
     /// Whether a request comes from the server's own pages.
-    func isOwn(origin text: String, _ request: Request) -> Bool {
+    func isOwn(origin text: String, _ request: Request, from address: SocketAddress?) -> Bool {
         guard let origin = WebOrigin(text), ["http", "https"].contains(origin.scheme),
-            let host = request.head.authority.flatMap({ HostName($0) })
+            let host = authority(of: request, from: address).flatMap({ HostName($0) })
         else { return false }
         // The server does not see whether a proxy speaks TLS.
         let ports = host.port.map { [$0] } ?? [80, 443]
@@ -77,6 +80,39 @@ struct OriginPolicy: Sendable {
         return !request.headers.contains { Self.isForwarding($0.name.canonicalName) }
     }
 
+    /// The name under which a request came: what a trusted proxy says, or `Host`.
+    func authority(of request: Request, from address: SocketAddress?) -> String? {
+        forwarded(.xForwardedHost, request, address) ?? request.head.authority
+    }
+
+    /// Where a client reaches the server whose request this is, without a path.
+    func baseURL(of request: Request, from address: SocketAddress?) -> String {
+        let scheme = forwarded(.xForwardedProto, request, address)?.lowercased()
+        let authority = authority(of: request, from: address) ?? "localhost"
+        return (scheme == "https" ? "https://" : "http://") + authority
+    }
+
+    /// Whether a proxy passed a request on that is not trusted to say for whom.
+    func isForwardedByStranger(_ request: Request, from address: SocketAddress?) -> Bool {
+        !isTrusted(address)
+            && request.headers.contains { Self.isForwarding($0.name.canonicalName) }
+    }
+
+    /// What a trusted proxy says in a header; the last value is its own.
+    private func forwarded(
+        _ name: HTTPField.Name,
+        _ request: Request,
+        _ address: SocketAddress?
+    ) -> String? {
+        guard isTrusted(address) else { return nil }
+        let last = request.headers[values: name].last?.split(separator: ",").last
+        return last.map { $0.filter { !$0.isWhitespace } }
+    }
+
+    private func isTrusted(_ address: SocketAddress?) -> Bool {
+        !proxies.isEmpty && (address?.ipAddress).flatMap(Self.address).map(proxies.contains) == true
+    }
+
     /// Whose request it is, for what is counted by address.
     ///
     /// That is the connection's other end or, behind a proxy, whom the proxy says it speaks for. The
@@ -84,7 +120,7 @@ struct OriginPolicy: Sendable {
     /// nobody's in particular.
     func client(of request: Request, from address: SocketAddress?) -> String {
         let peer = address?.ipAddress ?? ""
-        guard isBehindProxy, Self.isLoopback(peer),
+        guard isBehindProxy && Self.isLoopback(peer) || isTrusted(address),
             let last = request.headers[values: .xForwardedFor].last?.split(separator: ",").last
         else { return Self.network(of: peer) ?? peer }
         return Self.network(of: String(last)) ?? peer
@@ -95,19 +131,8 @@ struct OriginPolicy: Sendable {
     /// It is the same for all spellings of an address, with or without brackets, a port or a scope; nil
     /// for what is no address.
     static func network(of text: String) -> String? {
-        var text = text.filter { !$0.isWhitespace && $0 != "\"" }[...]
-        if text.hasPrefix("[") {
-            text = text.dropFirst().prefix { $0 != "]" }
-        } else if text.count(where: { $0 == ":" }) == 1 {
-            text = text.prefix { $0 != ":" }
-        }
-        text = text.prefix { $0 != "%" }
-        // The system's own spelling, which is one for each address.
-        guard let ip = try? SocketAddress(ipAddress: String(text), port: 0).ipAddress else {
-            return nil
-        }
-        if !ip.contains(":") { return ip }
-        if ip.hasPrefix("::ffff:"), ip.contains(".") { return String(ip.dropFirst(7)) }
+        guard let ip = address(text) else { return nil }
+        guard ip.contains(":") else { return ip }
         let ends = ip.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
         var words = ends.map { $0.split(separator: ":") }
         let count = words.reduce(0) { $0 + $1.count }
@@ -115,6 +140,21 @@ struct OriginPolicy: Sendable {
             words.insert(Array(repeating: "0", count: 8 - count), at: 1)
         }
         return words.joined().prefix(4).joined(separator: ":") + "::/64"
+    }
+
+    /// An address in the one spelling that the system has for it; nil for what is no address.
+    static func address(_ text: String) -> String? {
+        var text = text.filter { !$0.isWhitespace && $0 != "\"" }[...]
+        if text.hasPrefix("[") {
+            text = text.dropFirst().prefix { $0 != "]" }
+        } else if text.count(where: { $0 == ":" }) == 1 {
+            text = text.prefix { $0 != ":" }
+        }
+        text = text.prefix { $0 != "%" }
+        guard let ip = try? SocketAddress(ipAddress: String(text), port: 0).ipAddress else {
+            return nil
+        }
+        return ip.hasPrefix("::ffff:") && ip.contains(".") ? String(ip.dropFirst(7)) : ip
     }
 
     static func isLoopback(_ ip: String) -> Bool {
@@ -135,6 +175,8 @@ struct OriginPolicy: Sendable {
 
 extension HTTPField.Name {
     static let xForwardedFor = Self("X-Forwarded-For").unsafelyUnwrapped
+    static let xForwardedHost = Self("X-Forwarded-Host").unsafelyUnwrapped
+    static let xForwardedProto = Self("X-Forwarded-Proto").unsafelyUnwrapped
 }
 
 extension CloudServer.Configuration {

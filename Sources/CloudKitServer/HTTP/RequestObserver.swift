@@ -3,6 +3,7 @@ import CloudKitWire
 import Hummingbird
 import Logging
 import Metrics
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -19,6 +20,37 @@ struct RequestObserver: Sendable {
     let series: RequestSeries
     /// Is told of each request, for a person who watches.
     let watcher: (@Sendable (JournalEntry) -> Void)?
+
+    /// Whether an operator was told of a proxy that the server does not know.
+    private let hasWarnedOfProxy = WarningFlag()
+
+    init(
+        journal: RequestJournal,
+        logger: Logger,
+        clock: any ServiceClock,
+        series: RequestSeries,
+        watcher: (@Sendable (JournalEntry) -> Void)?
+    ) {
+        self.journal = journal
+        self.logger = logger
+        self.clock = clock
+        self.series = series
+        self.watcher = watcher
+    }
+
+    /// Says, once, that addresses in answers lead past the proxy that passed a request on.
+    func warnOfProxy() {
+        guard hasWarnedOfProxy.raise() else { return }
+        logger.warning(
+            "A proxy passed a request on, and the server does not know under which address",
+            metadata: [
+                "remedy": """
+                start it with --public-url, or name the proxy with --trusted-proxy; until then \
+                addresses of assets and of the page for signing in are those of the proxy's own request
+                """
+            ]
+        )
+    }
 
     /// Begins with a request.
     func begin(_ request: Request) -> Observation {
@@ -59,8 +91,7 @@ struct RequestObserver: Sendable {
                 bytes: size
             )
             let entry = JournalEntry(
-                id: answer.service?.headers.first { $0.name == "X-Apple-Request-UUID" }?.value
-                    ?? "",
+                id: answer.response.headers[.requestID] ?? "",
                 time: time,
                 method: request.method.rawValue,
                 endpoint: path?.endpoint ?? AssetRoute(path: request.uri.path).map(Self.name)
@@ -87,7 +118,9 @@ struct RequestObserver: Sendable {
             let text = request.uri.path
             if let route = AssetRoute(path: text) { return Self.name(route) }
             if text == CourierRoute.path { return "push/wait" }
-            if text == "/metrics" || text.hasPrefix(Administration.prefix) {
+            if text == "/metrics" || text.hasPrefix(Administration.prefix)
+                || HTTPFace.isHealth(text)
+            {
                 return Self.administration
             }
             return "other"
@@ -138,6 +171,16 @@ struct RequestObserver: Sendable {
             }
             return metadata
         }
+    }
+}
+
+/// Is raised once.
+private final class WarningFlag: Sendable {
+    private let isRaised = Atomic(false)
+
+    /// Raises the flag; answers whether it was down.
+    func raise() -> Bool {
+        !isRaised.load(ordering: .relaxed) && !isRaised.exchange(true, ordering: .relaxed)
     }
 }
 

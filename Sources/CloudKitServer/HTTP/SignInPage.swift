@@ -89,43 +89,8 @@ struct SignInPage {
     }
 
     private func page(_ title: String, _ body: String) -> String {
-        """
-        <!doctype html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width">
-        <title>\(Self.escape(title)) – CloudKit</title>
-        <style nonce="\(nonce)">
-        body { font: 1rem/1.5 system-ui, sans-serif; max-width: 22rem; margin: 2rem auto; padding: 0 1rem; }
-        label, input { display: block; width: 100%; box-sizing: border-box; }
-        label { margin-top: 1rem; }
-        input, button { font: inherit; padding: 0.5rem; }
-        code { overflow-wrap: anywhere; }
-        .error { color: #b00020; font-weight: 600; }
-        </style>
-        </head>
-        <body>
-        <main>
-        \(body)
-        </main>
-        </body>
-        </html>
-        """
+        HTMLPage(nonce: nonce).text(title, body)
     }
 
-    /// Text that means nothing to HTML.
-    private static func escape(_ text: String) -> String {
-        text.map { character in
-            switch character {
-            case "&": "&amp;"
-            case "<": "&lt;"
-            case ">": "&gt;"
-            case "\"": "&quot;"
-            case "'": "&#39;"
-            case "\n", "\r", "\r\n": " "
-            default: String(character)
-            }
-        }.joined()
-    }
+    private static func escape(_ text: String) -> String { HTMLPage.escape(text) }
 }

@@ -18,6 +18,25 @@ public final class PrometheusMetrics: MetricsFactory {
 
     private let series = Mutex<[Key: PrometheusSeries]>([:])
 
+    /// What the server's own metrics are; docs/self-hosting.md says more of each.
+    private static let help = [
+        "cloudkit_requests_total": "Requests that were answered.",
+        "cloudkit_request_duration_seconds": "Seconds from a request to its answer.",
+        "cloudkit_response_size_bytes": "Bytes of the bodies of answers.",
+        "cloudkit_requests_in_flight": "Requests that are being answered.",
+        "cloudkit_waiting_requests": "Requests that wait for a notification.",
+        "cloudkit_connections": "Open connections.",
+        "cloudkit_request_memory_bytes": "Bytes of request bodies in memory.",
+        "process_resident_memory_bytes": "Resident memory of the process in bytes.",
+        "process_open_fds": "Open file descriptors of the process.",
+        "process_start_time_seconds": "When the process started, in seconds since 1970.",
+    ]
+
+    /// Sets a gauge, which is made where it is new.
+    func setGauge(_ name: String, _ value: Double) {
+        makeMeter(label: name, dimensions: []).set(value)
+    }
+
     /// Makes an empty collection.
     public init() {}
 
@@ -27,7 +46,10 @@ public final class PrometheusMetrics: MetricsFactory {
         var lines: [String] = []
         var last = ""
         for (key, series) in all {
-            if key.name != last { lines.append("# TYPE \(key.name) \(series.kind)") }
+            if key.name != last {
+                if let help = Self.help[key.name] { lines.append("# HELP \(key.name) \(help)") }
+                lines.append("# TYPE \(key.name) \(series.kind)")
+            }
             last = key.name
             lines += series.lines(key.name, key.dimensions)
         }

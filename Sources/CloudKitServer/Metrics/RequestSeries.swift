@@ -72,7 +72,7 @@ final class RequestSeries: Sendable {
     private func size(_ endpoint: String, in made: inout Made) -> Recorder {
         if let recorder = made.sizes[endpoint] { return recorder }
         let recorder = Recorder(
-            label: "cloudkit_response_bytes",
+            label: "cloudkit_response_size_bytes",
             dimensions: [("endpoint", endpoint)],
             aggregate: true,
             factory: factory

@@ -22,6 +22,12 @@ extension CloudServer {
         public var allowedHosts: Set<String>
         /// Origins, other than loopback ones, whose pages may call the server from a browser.
         public var allowedOrigins: Set<String>
+        /// Addresses of proxies, such as `127.0.0.1`, whose `X-Forwarded-Proto`, `-Host` and `-For` are
+        /// believed: asset addresses then name what the client reaches, without a `publicURL`.
+        ///
+        /// Whoever connects from such an address can speak for anyone. The names that a proxy tells must
+        /// be among the allowed hosts.
+        public var trustedProxies: Set<String> = []
         /// Seconds after which a silent connection is closed.
         public var idleSeconds: Int
         /// Seconds after which a request that waits for a notification is answered empty; less than

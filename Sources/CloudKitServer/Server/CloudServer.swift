@@ -133,6 +133,7 @@ public final class CloudServer: Service {
             }
             bound.fail(CancellationError())
         } catch {
+            let error = ServerConfigurationError(listening: error, configuration) ?? error
             bound.fail(error)
             throw error
         }
@@ -189,6 +190,7 @@ public final class CloudServer: Service {
                 all: configuration.maxConnections,
                 perAddress: configuration.maxConnectionsPerAddress,
                 countsLoopback: !policy.isBehindProxy,
+                proxies: policy.proxies,
                 answerBytes: configuration.memoryBytes
             )
         )

@@ -1,4 +1,15 @@
 import CloudKitServerCore
+import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// A configuration that no server starts with.
 public struct ServerConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -8,6 +19,30 @@ public struct ServerConfigurationError: Error, Hashable, Sendable, CustomStringC
     /// Makes an error.
     public init(_ description: String) {
         self.description = description
+    }
+
+    /// Why a server cannot listen; nil for errors about something else.
+    ///
+    /// - Parameters:
+    ///   - error: What the system said.
+    ///   - configuration: Where the server was to listen.
+    init?(listening error: any Error, _ configuration: CloudServer.Configuration) {
+        guard let error = error as? IOError else { return nil }
+        let (host, port) = (configuration.host, configuration.port)
+        switch error.errnoCode {
+        case EADDRINUSE:
+            self.init(
+                "Port \(port) of \(host) is in use by another program; stop that one, or take "
+                    + "another port, such as a free one with --port 0"
+            )
+        case EACCES, EPERM:
+            self.init(
+                "The system does not let this user listen on port \(port); take one above 1023"
+            )
+        case EADDRNOTAVAIL:
+            self.init("\(host) is no address of this machine; 127.0.0.1 is")
+        default: return nil
+        }
     }
 }
 
@@ -24,6 +59,11 @@ extension CloudServer.Configuration {
         for host in allowedHosts where HostName(host) == nil {
             throw ServerConfigurationError(
                 "allowedHosts has '\(host)', which is no name; one is cloud.example.com"
+            )
+        }
+        for proxy in trustedProxies where OriginPolicy.address(proxy) == nil {
+            throw ServerConfigurationError(
+                "trustedProxies has '\(proxy)', which is no address; one is 127.0.0.1"
             )
         }
         if let publicURL {

@@ -32,7 +32,19 @@ struct ServerFolder {
                 attributes: [.posixPermissions: 0o700]
             )
         } catch {
-            throw StorageError(.inputOutput, "Cannot make the folder \(path): \(error)")
+            let isThere = FileManager.default.fileExists(atPath: path)
+            throw StorageError(
+                .inputOutput,
+                isThere
+                    ? "\(path) is a file; give the name of a folder"
+                    : "\(path) cannot be made; give a folder that this user may write to"
+            )
+        }
+        guard FileManager.default.isWritableFile(atPath: path) else {
+            throw StorageError(
+                .inputOutput,
+                "\(path) is not writable for this user; give another folder, or the user the right"
+            )
         }
         try checkIsWhole()
         let open = openNames

@@ -18,7 +18,8 @@ struct Credentials: Sendable {
         userName = (1...255).contains(words.utf8.count) ? words : nil
         parameters = QueryParameters(request.query)
         apiToken = parameters["ckAPIToken"]
-        let text = parameters["ckWebAuthToken"].flatMap { $0.isEmpty ? nil : $0 }
+        let text = [parameters["ckWebAuthToken"], Self.session(of: request, parameters)]
+            .compactMap(\.self).first { !$0.isEmpty }
         webTokenText = text
         // A plus sign that was not escaped arrives as a space.
         webToken = text.flatMap { text in
@@ -26,6 +27,14 @@ struct Credentials: Sendable {
             return WebToken(parts.joined(separator: "+"), seal)
         }
         isSigned = request.header("X-Apple-CloudKit-Request-KeyID") != nil
+    }
+
+    /// The header under which CloudKit JS 1.x reads and keeps the web auth token.
+    static let sessionHeader = "X-Apple-CloudKit-Session"
+
+    /// The web auth token under the names of CloudKit JS 1.x; nil when it came under none of them.
+    static func session(of request: ServiceRequest, _ parameters: QueryParameters) -> String? {
+        parameters["ckSession"] ?? request.header(sessionHeader)
     }
 
     /// Under what the caller is kept; nil for what must be checked each time.

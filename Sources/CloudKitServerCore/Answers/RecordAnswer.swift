@@ -55,8 +55,10 @@ struct RecordAnswer {
         writer.member("deleted", false)
         writeReference("parent", record.parent, to: &writer)
         writeReference("share", record.share, to: &writer)
-        if let extra = record.extra {
-            try SharePart(stored: extra).write(caller: caller, to: &writer)
+        if let part = try record.sharePart {
+            try part.write(caller: caller, to: &writer)
+        } else {
+            writer.member("shortGUID", record.rootPart?.shortGUID)
         }
         writeZone(to: &writer)
         writer.closeObject()

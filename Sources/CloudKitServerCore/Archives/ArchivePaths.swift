@@ -19,6 +19,13 @@ struct ArchivePaths {
         return path
     }
 
+    /// The name of an archive without the extension, which clients may have given it already.
+    static func archive(_ name: String) -> String {
+        let suffix = ".zip"
+        let isNamed = name.lowercased().hasSuffix(suffix) && name.count > suffix.count
+        return part(isNamed ? String(name.dropLast(suffix.count)) : name)
+    }
+
     /// A name as one part of a path.
     static func part(_ name: String) -> String {
         let safe = name.unicodeScalars.prefix(partLength).map { scalar -> Character in

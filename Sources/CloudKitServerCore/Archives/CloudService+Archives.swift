@@ -42,7 +42,7 @@ extension CloudService {
             user: user.id.rawValue,
             id: id
         )
-        let name = ArchivePaths.part(request.archiveName ?? zone.id.zoneName)
+        let name = ArchivePaths.archive(request.archiveName ?? zone.id.zoneName)
         let url = links.archiveURL(place, name: name, expires: expires)
         return try WireJSON.encode(["downloadURL": url])
     }

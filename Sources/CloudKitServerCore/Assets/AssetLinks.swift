@@ -23,6 +23,11 @@ struct AssetLinks {
         var zone: Int64
         var recordName: String
         var fieldName: String
+        /// The type of any record that an unnamed place is in; nil where the name says which it is.
+        var recordType: String?
+
+        /// Whether the place is a field of any record of a type.
+        var isOfType: Bool { recordName == Self.anyName && fieldName != Self.anyName }
     }
 
     /// Seconds for which a receipt that no upload made can be used in a record.
@@ -162,6 +167,7 @@ extension TokenWriter {
         append(place.zone)
         append(place.recordName)
         append(place.fieldName)
+        if place.isOfType { append(place.recordType ?? "") }
     }
 }
 
@@ -170,11 +176,16 @@ extension TokenReader {
         guard let database = number(), let zone = number(), let recordName = text(),
             let fieldName = text()
         else { return nil }
-        return AssetLinks.Place(
+        var place = AssetLinks.Place(
             database: database,
             zone: zone,
             recordName: recordName,
             fieldName: fieldName
         )
+        if place.isOfType {
+            guard let recordType = text() else { return nil }
+            place.recordType = recordType
+        }
+        return place
     }
 }

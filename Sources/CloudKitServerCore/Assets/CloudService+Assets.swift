@@ -38,11 +38,13 @@ extension CloudService {
                 NameRules.recordName(name) ?? NameRules.identifier(token.recordType, "recordType")
                 ?? NameRules.identifier(token.fieldName, "fieldName")
             if let problem { throw RequestError(.badRequest, reason: problem) }
+            // Clients that name no record drop the name of the answer, too.
             let place = AssetLinks.Place(
                 database: zone.database.id.rawValue,
                 zone: zone.zone.id.rawValue,
-                recordName: name,
-                fieldName: token.fieldName
+                recordName: token.recordName ?? AssetLinks.Place.anyName,
+                fieldName: token.fieldName,
+                recordType: token.recordName == nil ? token.recordType : nil
             )
             return UploadAssetsResponse.Token(
                 recordName: name,

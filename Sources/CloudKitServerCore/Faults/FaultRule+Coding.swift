@@ -53,12 +53,21 @@ extension FaultRule: Codable {
             return .dataCorrupted(.init(codingPath: path, debugDescription: message))
         }
         guard let name = Name(rawValue: text) else {
-            let names = Name.allCases.map(\.rawValue).joined(separator: ", ")
-            throw mistake(.fault, "'\(text)' is no fault; the faults are \(names)")
+            let names = Name.allCases.map(\.rawValue)
+            throw mistake(
+                .fault,
+                "'\(text)' is no fault; the faults are \(names.joined(separator: ", "))"
+                    + NearestName.advice(for: text, in: names)
+            )
         }
         let allowed = Self.selection.union(name.keys)
         for key in keys.sorted() where !allowed.contains(where: { $0.stringValue == key }) {
-            throw mistake(nil, "'\(key)' means nothing for the fault '\(text)'")
+            let names = allowed.map(\.stringValue).sorted()
+            throw mistake(
+                nil,
+                "'\(key)' means nothing for the fault '\(text)'"
+                    + NearestName.advice(for: key, in: names)
+            )
         }
         func positive(_ key: CodingKeys) throws -> Int {
             let value = try values.decode(Int.self, forKey: key)
@@ -71,21 +80,42 @@ extension FaultRule: Codable {
                 throw mistake(
                     .code,
                     "'\(text)' is no code of CKError, such as userDeletedZone"
+                        + NearestName.advice(for: text, in: NativeErrorCode.allCases.map(\.name))
                 )
             }
             return code
+        }
+        func code() throws -> ServerErrorCode {
+            let code = try values.decode(ServerErrorCode.self, forKey: .code)
+            guard ServerErrorCode.known.contains(code) else {
+                let names = ServerErrorCode.known.map(\.rawValue)
+                throw mistake(
+                    .code,
+                    "'\(code.rawValue)' is no code of the service, such as THROTTLED"
+                        + NearestName.advice(for: code.rawValue, in: names)
+                )
+            }
+            return code
+        }
+        let operation = try values.decodeIfPresent(String.self, forKey: .operation)
+        if let operation, !FaultOperation.isKnown(operation) {
+            throw mistake(
+                .operation,
+                "'\(operation)' is no operation, such as records/modify or records/*"
+                    + NearestName.advice(for: operation, in: FaultOperation.names)
+            )
         }
         let fault: Fault
         switch name {
         case .error:
             fault = .error(
-                try values.decode(ServerErrorCode.self, forKey: .code),
+                try code(),
                 reason: try values.decodeIfPresent(String.self, forKey: .reason),
                 retryAfter: try values.decodeIfPresent(Double.self, forKey: .retryAfter)
             )
         case .itemError:
             fault = .itemError(
-                try values.decode(ServerErrorCode.self, forKey: .code),
+                try code(),
                 item: try values.decodeIfPresent(Int.self, forKey: .item),
                 reason: try values.decodeIfPresent(String.self, forKey: .reason)
             )
@@ -133,7 +163,7 @@ extension FaultRule: Codable {
         }
         self.init(
             fault,
-            operation: try values.decodeIfPresent(String.self, forKey: .operation),
+            operation: operation,
             recordType: try values.decodeIfPresent(String.self, forKey: .recordType),
             zone: try values.decodeIfPresent(String.self, forKey: .zone),
             user: try values.decodeIfPresent(String.self, forKey: .user),

@@ -63,7 +63,9 @@ extension PushCommit {
         do {
             for filter in query.filterBy {
                 conditions.append(
-                    try QueryCondition(filter, in: type, query.recordType).resolved(in: home)
+                    // It was read once, when it was saved, under the rule of that time.
+                    try QueryCondition(filter, in: type, query.recordType, .bySchema)
+                        .resolved(in: home)
                 )
             }
         } catch {

@@ -55,7 +55,7 @@ extension CloudService {
         try call.work.check(request.desiredKeys?.count, RequestBudget.namesLimit, "desiredKeys")
         let zones = try zones(of: request, ZoneDirectory(call: call, reader: reader))
         let schema = try schemas.current(call.environment, reader)
-        let query = try CompiledQuery(request.query, in: schema, call.work)
+        let query = try CompiledQuery(request.query, in: schema, call)
         let identity = QueryCursor.Identity(of: request.query, in: zones)
         let start = try request.continuationMarker.map {
             try QueryCursor($0, with: links.seal, identity)

@@ -27,8 +27,9 @@ struct CompiledQuery {
     init(
         _ query: WireQuery,
         in schema: Schema,
-        _ work: RequestWork
+        _ call: Call
     ) throws(RequestError) {
+        let work = call.work
         try work.check(query.filterBy.count, work.budget.filters, "filters")
         try work.check(query.sortBy.count, work.budget.sorts, "sort keys")
         try work.check(name: query.recordType)
@@ -50,7 +51,9 @@ struct CompiledQuery {
         }
         var conditions: [QueryCondition] = []
         for filter in query.filterBy {
-            conditions.append(try QueryCondition(filter, in: type, query.recordType))
+            conditions.append(
+                try QueryCondition(filter, in: type, query.recordType, call.untagged)
+            )
         }
         var sorts: [Sort] = []
         for sort in query.sortBy { sorts.append(try Self.sort(sort, in: type, query.recordType)) }

@@ -7,7 +7,8 @@ extension QueryCondition {
     init(
         _ filter: WireFilter,
         in type: RecordTypeSchema,
-        _ typeName: String
+        _ typeName: String,
+        _ untagged: UntaggedValues
     ) throws(RequestError) {
         let namesNoField = filter.fieldName == nil && filter.systemFieldName == nil
         field =
@@ -23,7 +24,7 @@ extension QueryCondition {
         comparator = filter.comparator
         if !filter.asksForNothing { try Self.checkIndex(field, comparator) }
         try Self.checkField(field, comparator)
-        operands = try Self.operands(of: filter, field)
+        operands = try Self.operands(of: filter, field, untagged)
         if comparator.isOnWords {
             let found = Words.found(in: .list(operands, of: .string))
             guard !found.isEmpty else {
@@ -104,7 +105,8 @@ extension QueryCondition {
 
     private static func operands(
         of filter: WireFilter,
-        _ field: QueryField
+        _ field: QueryField,
+        _ untagged: UntaggedValues
     ) throws(RequestError) -> [WireValue] {
         guard let value = filter.fieldValue?.value else {
             throw RequestError(
@@ -115,15 +117,9 @@ extension QueryCondition {
         var values = [value]
         if filter.comparator.takesList {
             guard case .list(let elements, _) = value,
-                filter.fieldValue?.statedType?.isList == true
-            else {
-                throw RequestError(
-                    .badRequest,
-                    reason: "BadRequestException: Unexpected input: the filter on "
-                        + "'\(field.name)' is \(filter.comparator.rawValue) and needs a value "
-                        + "tagged as a list"
-                )
-            }
+                filter.fieldValue?.statedType?.isList
+                    ?? filter.comparator.takesUntaggedList(untagged)
+            else { throw needsList(filter, field) }
             guard elements.count <= Limits.operationsPerRequest else {
                 throw RequestError(
                     .badRequest,
@@ -134,17 +130,33 @@ extension QueryCondition {
             values = elements
         }
         return try values.map { value throws(RequestError) in
-            try operand(value, filter.fieldValue, field)
+            try operand(value, filter.fieldValue, field, untagged)
         }
+    }
+
+    private static func needsList(_ filter: WireFilter, _ field: QueryField) -> RequestError {
+        let isList = filter.fieldValue?.value?.type.isList == true
+        return RequestError(
+            .badRequest,
+            reason: "BadRequestException: Unexpected input: the filter on '\(field.name)' is "
+                + "\(filter.comparator.rawValue) and needs a value tagged as a list"
+                + (isList ? UntaggedValues.remedy : "")
+        )
     }
 
     /// A value in the field's own type.
     private static func operand(
         _ value: WireValue,
         _ wire: WireField?,
-        _ field: QueryField
+        _ field: QueryField,
+        _ untagged: UntaggedValues
     ) throws(RequestError) -> WireValue {
         let expected = field.schema.type.scalar
+        let isUntagged = wire?.statedType == nil
+        if isUntagged, let expected {
+            let read = untagged.read(value, as: FieldType(expected))
+            if read.type == FieldType(expected) { return read }
+        }
         switch (value, expected) {
         case (.int64(let integer), .double): return .double(Double(integer))
         case (.double(let double), .int64):
@@ -159,6 +171,9 @@ extension QueryCondition {
                 .badRequest,
                 reason: "Invalid value, expected type \(expected?.rawValue ?? "STRING"): the "
                     + "filter on '\(field.name)' has a value of type \(value.type.tag)"
+                    + (isUntagged
+                        && UntaggedValues.wouldRead(value, as: FieldType(expected ?? .string))
+                        ? UntaggedValues.remedy : "")
             )
         }
         return value
@@ -219,6 +234,11 @@ extension WireComparator {
             true
         default: false
         }
+    }
+
+    /// Whether a list may come without its type: `IN` and `NOT_IN` were seen to need it.
+    fileprivate func takesUntaggedList(_ untagged: UntaggedValues) -> Bool {
+        untagged == .bySchema || (self != .in && self != .notIn)
     }
 
     /// Whether the value must be a list.

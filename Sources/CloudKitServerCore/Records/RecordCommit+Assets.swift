@@ -11,17 +11,18 @@ extension RecordCommit {
     mutating func redeem(
         _ field: WireField,
         _ key: String,
+        of type: String,
         _ name: String,
         _ before: WireField?
     ) throws -> WireField {
         var field = field
         switch field.value {
         case .asset(let asset):
-            field.value = .asset(try redeem(asset, key, name, before))
+            field.value = .asset(try redeem(asset, key, type, name, before))
         case .list(let values, of: .asset):
             var redeemed: [WireValue] = []
             for value in values {
-                let asset = try value.asset.map { try redeem($0, key, name, before) }
+                let asset = try value.asset.map { try redeem($0, key, type, name, before) }
                 redeemed.append(asset.map { .asset($0) } ?? value)
             }
             field.value = .list(redeemed, of: .asset)
@@ -33,6 +34,7 @@ extension RecordCommit {
     private mutating func redeem(
         _ asset: WireAsset,
         _ key: String,
+        _ type: String,
         _ name: String,
         _ before: WireField?
     ) throws -> WireAsset {
@@ -50,20 +52,12 @@ extension RecordCommit {
                     + "too old"
             )
         }
-        var place = AssetLinks.Place(
-            database: zone.database.id.rawValue,
-            zone: zone.zone.id.rawValue,
-            recordName: name,
-            fieldName: key
-        )
-        let isExact = issued.place == place
-        place.recordName = AssetLinks.Place.anyName
-        place.fieldName = AssetLinks.Place.anyName
-        guard isExact || issued.place == place else {
+        guard places(of: key, type, name).contains(issued.place) else {
+            let owner = issued.place.recordType.map { "records of the type \($0)" }
             throw RecordFailure(
                 .badRequest,
                 "The receipt of the asset in field '\(key)' of '\(name)' was issued for field "
-                    + "'\(issued.place.fieldName)' of '\(issued.place.recordName)'"
+                    + "'\(issued.place.fieldName)' of \(owner ?? "'\(issued.place.recordName)'")"
             )
         }
         if let upload = issued.upload, !redeemed.contains(upload) {
@@ -74,6 +68,24 @@ extension RecordCommit {
             fileChecksum: Data(issued.asset.checksum).base64EncodedString(),
             size: issued.asset.size
         )
+    }
+
+    /// The places for which a receipt may be issued that a record's field takes: this one, the field of
+    /// any record of the type, and any at all.
+    private func places(of key: String, _ type: String, _ name: String) -> [AssetLinks.Place] {
+        let exact = AssetLinks.Place(
+            database: zone.database.id.rawValue,
+            zone: zone.zone.id.rawValue,
+            recordName: name,
+            fieldName: key
+        )
+        var ofType = exact
+        ofType.recordName = AssetLinks.Place.anyName
+        ofType.recordType = type
+        var any = exact
+        any.recordName = AssetLinks.Place.anyName
+        any.fieldName = AssetLinks.Place.anyName
+        return [exact, ofType, any]
     }
 }
 

@@ -56,7 +56,7 @@ extension RecordCommit {
             share: existing?.share,
             hasAssets: fields.hasAssets,
             fields: fields.stored,
-            extra: try part?.stored
+            extra: try part?.stored ?? rootPart(of: wire, item.name, over: existing)?.stored
         )
         let saved = try store(row, fields, links, over: existing, before, isNew: tombstone == nil)
         try releaseUploads()
@@ -119,7 +119,8 @@ extension RecordCommit {
             }
             let isAsset = checked.value?.type.scalar == .asset
             fields.fields[key] =
-                isAsset ? try redeem(checked, key, name, before?.fields[key]) : checked
+                isAsset
+                ? try redeem(checked, key, of: type, name, before?.fields[key]) : checked
         }
         return fields
     }

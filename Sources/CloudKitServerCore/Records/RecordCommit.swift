@@ -212,7 +212,8 @@ struct RecordCommit {
                 "recordChangeTag specified, but record not found. Record: '\(item.name)'"
             )
         }
-        if !kind.isDelete || call.path.database != .shared || existing.extra == nil {
+        if !kind.isDelete || call.path.database != .shared || existing.type != WireRecord.shareType
+        {
             try checkMayWrite(existing)
         }
         let current = ChangeTag.text(existing.sequence)

@@ -83,9 +83,8 @@ struct RecordSelection {
         _ reader: any StorageReader
     ) throws -> ZoneAccess {
         guard let row = try reader.record(zone.zone.id, name: share), !row.isDeleted,
-            try sight.shows(row, reader), let extra = row.extra
+            try sight.shows(row, reader), let part = try row.sharePart
         else { throw RequestError(.notFound, reason: "Share not found: '\(share)'") }
-        let root = try SharePart(stored: extra).root
-        return .shares([ZoneAccess.Opening(share: share, root: root, canWrite: false)])
+        return .shares([ZoneAccess.Opening(share: share, root: part.root, canWrite: false)])
     }
 }

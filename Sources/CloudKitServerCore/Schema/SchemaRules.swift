@@ -172,17 +172,17 @@ struct SchemaRules: Sendable {
                 return value
             }
         }
-        // An untagged whole number is an INT64 on the wire even where a DOUBLE is meant.
-        if field.statedType == nil, known.type.scalar == .double {
-            if case .int64(let integer) = value { return .double(Double(integer)) }
-            if case .list(let values, of: .int64) = value, known.type.isList {
-                return .list(values.map(\.asDouble), of: .double)
-            }
+        let isUntagged = field.statedType == nil
+        if isUntagged {
+            let read = configuration.untaggedValues.read(value, as: known.type)
+            if read.type == known.type { return read }
         }
         throw RecordFailure(
             .badRequest,
             "Invalid value, expected type \(known.type.tag): field '\(key)' of '\(name)' has a "
                 + "value of type \(value.type.tag)"
+                + (isUntagged && UntaggedValues.wouldRead(value, as: known.type)
+                    ? UntaggedValues.remedy : "")
         )
     }
 
@@ -234,13 +234,6 @@ struct SchemaRules: Sendable {
             )
         }
         try writer.setSchema(environment.id, version: version, schema.encoded())
-    }
-}
-
-extension WireValue {
-    /// An integer as a floating-point number; other values as they are.
-    fileprivate var asDouble: WireValue {
-        if case .int64(let integer) = self { .double(Double(integer)) } else { self }
     }
 }
 

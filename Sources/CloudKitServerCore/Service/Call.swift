@@ -22,6 +22,8 @@ struct Call: Sendable {
     let now: Int64
     /// What it has cost so far.
     let work: RequestWork
+    /// How values are read that it sends without a type.
+    var untagged = UntaggedValues.asObserved
     /// What goes wrong with it on purpose.
     var faults = FaultDecision()
 

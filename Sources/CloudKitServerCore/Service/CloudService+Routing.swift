@@ -75,7 +75,8 @@ extension CloudService {
             caller: entry.caller,
             environment: entry.environment,
             now: now,
-            work: RequestWork(configuration.budget, clock)
+            work: RequestWork(configuration.budget, clock),
+            untagged: configuration.untaggedValues
         )
     }
 

@@ -96,6 +96,9 @@ public final class CloudService: Sendable {
             let next = try? await nextToken(after: token)
         {
             response.headers.append(("X-Apple-CloudKit-Web-Auth-Token", next))
+            if Credentials.session(of: request, call.parameters) != nil {
+                response.headers.append((Credentials.sessionHeader, next))
+            }
         }
         return response
     }
@@ -105,6 +108,11 @@ public final class CloudService: Sendable {
         let next = WebToken(secret: token.secret, nonce: randomness.identifier())
         if configuration.rotatesWebTokens, !rotation.rotate(from: token, to: next) { return nil }
         return next.text(try await seal())
+    }
+
+    /// Whether requests can be answered: the storage can be read.
+    package func isReady() async -> Bool {
+        (try? await storage.read { _ = try $0.setting("tokenKey") }) != nil
     }
 
     /// The answer to a request that is refused before the service sees it.

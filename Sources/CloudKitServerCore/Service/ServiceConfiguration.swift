@@ -49,6 +49,14 @@ public struct ServiceConfiguration: Sendable {
     /// Whoever has an API token can then be anyone. `CloudServer` allows it on loopback only.
     public var acceptsUserNames = false
 
+    /// Whether every value that comes without a type is read by the schema.
+    ///
+    /// Off, a whole number for a TIMESTAMP and a list after `IN` and `NOT_IN` need their type, as
+    /// iCloud was seen to want it; pages that send no types at all need it on.
+    public var readsTypesBySchema = false
+
+    var untaggedValues: UntaggedValues { readsTypesBySchema ? .bySchema : .asObserved }
+
     /// Seconds for which a zone's change feed tells that a record was deleted; then its tombstone is
     /// removed, and change tokens from before the deletion are refused as expired.
     ///

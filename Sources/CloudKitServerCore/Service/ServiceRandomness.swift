@@ -6,7 +6,7 @@ public protocol ServiceRandomness: Sendable {
 
 extension ServiceRandomness {
     /// A random UUID (version 4) in upper case, as the service names records.
-    func uuid() -> String {
+    package func uuid() -> String {
         var bytes = bytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80

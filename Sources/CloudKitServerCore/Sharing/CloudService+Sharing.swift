@@ -12,13 +12,13 @@ extension CloudService {
         let request = try call.message(SharesRequest.self)
         try checkCount(request.shortGUIDs.count, "shortGUIDs")
         try call.work.check(names: request.shortGUIDs.map(\.value))
-        let user = try call.user()
         let links = try await links(call.request.baseURL, now: call.now)
         return try await read(call) { reader in
             let directory = ShareDirectory(environment: call.environment.id)
+            let user = call.caller.user
             let writer = ShareAnswer(call: call, user: user, reader: reader, links: links)
             return try writer.answer(request.shortGUIDs) { guid in
-                try Self.openShare(guid.value, user, directory, reader).row
+                try Self.openShare(guid.value, call, directory, reader).row
             }
         }
     }
@@ -44,17 +44,20 @@ extension CloudService {
         return answer
     }
 
-    /// The share of a link that the user may see.
+    /// The share of a link that the caller may see; one that lets everyone in needs no account.
     private static func openShare(
         _ shortGUID: String,
-        _ user: StoredUser,
+        _ call: Call,
         _ directory: ShareDirectory,
         _ reader: any StorageReader
     ) throws -> (row: StoredRecord, part: SharePart) {
         guard let share = try directory.share(shortGUID, reader) else {
             throw RequestError(.notFound, reason: "No share has the short GUID '\(shortGUID)'")
         }
-        guard share.part.participant(user.recordName) != nil || share.part.isPublic else {
+        let caller = call.caller.user?.recordName
+        guard share.part.participant(caller) != nil || share.part.isPublic else {
+            // Who is asking may be invited, once it is known who it is.
+            _ = try call.user()
             throw refusal(of: share.part)
         }
         return share
@@ -83,7 +86,7 @@ extension CloudService {
         _ writer: any StorageWriter
     ) throws -> (StoredRecord, isNew: Bool) {
         let directory = ShareDirectory(environment: call.environment.id)
-        var (row, part) = try openShare(shortGUID, user, directory, writer)
+        var (row, part) = try openShare(shortGUID, call, directory, writer)
         guard var zone = try writer.zone(row.zone),
             let database = try writer.database(zone.database)
         else { throw StorageError(.corrupt, "A share has no zone") }

@@ -21,7 +21,7 @@ extension RecordCommit {
             )
         }
         let known = existing.flatMap { $0.isDamaged ? nil : $0 }
-        let before = try known?.extra.map { try SharePart(stored: $0) }
+        let before = try known?.sharePart
         let root = try before.map { $0.root } ?? rootName(of: wire, name)
         if before == nil { try checkUnshared(root, name) }
         var part = SharePart(
@@ -131,6 +131,7 @@ extension RecordCommit {
         if let root {
             // A record that was deleted and made again is another one.
             let row = try writer.record(zone.zone.id, name: root)
+            if let known = row?.rootPart?.shortGUID { return known }
             let isThere = row?.isDeleted == false
             contents.append(isThere ? row?.created.milliseconds ?? call.now : call.now)
             contents.append(root)
@@ -138,6 +139,23 @@ extension RecordCommit {
         let secret = Data(links.seal.secret(of: contents.bytes, for: .shareLink))
         let symbols = secret.base64EncodedString().filter { $0.isLetter || $0.isNumber }
         return "0" + symbols.prefix(24)
+    }
+
+    /// What a record that is about to be saved has as a root of a share; nil for what is none and asks
+    /// for no short GUID.
+    func rootPart(
+        of wire: WireRecord,
+        _ name: String,
+        over existing: StoredRecord?
+    ) throws -> RootPart? {
+        if let known = existing?.rootPart { return known }
+        guard isShareable, wire.createShortGUID == true, wire.recordType != WireRecord.shareType
+        else { return nil }
+        return RootPart(shortGUID: try guid(ofShare: existing?.share) ?? shortGUID(of: name))
+    }
+
+    private func guid(ofShare name: String?) throws -> String? {
+        try name.flatMap { try writer.record(zone.zone.id, name: $0)?.sharePart?.shortGUID }
     }
 
     private func owner() -> WireParticipant {
@@ -207,6 +225,9 @@ extension RecordCommit {
             else { continue }
             let before = row
             row.share = share
+            if let guid = try guid(ofShare: share) {
+                row.extra = try RootPart(shortGUID: guid).stored
+            }
             row.sequence = takeSequence()
             try writer.updateRecord(row)
             note(.updated, row, before: before)
@@ -222,10 +243,8 @@ extension RecordCommit {
     ///
     /// Only its owner deletes a share, and only who takes part leaves it.
     mutating func leave(_ record: StoredRecord) throws -> Bool {
-        guard call.path.database == .shared, !record.isDamaged, let extra = record.extra else {
-            return false
-        }
-        var part = try SharePart(stored: extra)
+        guard call.path.database == .shared, !record.isDamaged, var part = try record.sharePart
+        else { return false }
         guard let user = call.caller.user?.recordName,
             part.opening(for: user, share: record.name) != nil
         else {
@@ -246,8 +265,7 @@ extension RecordCommit {
 
     /// Lets the root of a deleted share forget it, unless the root goes too.
     mutating func forgetShare(_ record: StoredRecord, besides gone: Set<String>) throws {
-        guard let extra = record.extra, !record.isDamaged,
-            let root = try SharePart(stored: extra).root,
+        guard !record.isDamaged, let root = try record.sharePart?.root,
             !gone.contains(root), var row = try writer.record(record.zone, name: root),
             !row.isDeleted, !row.isDamaged
         else { return }

@@ -9,7 +9,8 @@ import Foundation
 /// Writes the answers of `records/resolve` and `records/accept`.
 struct ShareAnswer {
     let call: Call
-    let user: StoredUser
+    /// The caller; nil for nobody.
+    let user: StoredUser?
     let reader: any StorageReader
     let links: AssetLinks
 
@@ -28,7 +29,9 @@ struct ShareAnswer {
             writer.json(try WireJSON.encode(guid))
             do {
                 try write(try share(guid), guid, to: &writer)
-            } catch let error as RequestError where !error.endsRequest {
+            } catch let error as RequestError
+                where !error.endsRequest && error.serverErrorCode != .authenticationRequired
+            {
                 writer.member("reason", error.reason)
                 writer.member("serverErrorCode", error.serverErrorCode.rawValue)
                 writer.member("nativeErrorCode", error.nativeErrorCode.map(Int64.init))
@@ -45,22 +48,21 @@ struct ShareAnswer {
         _ guid: SharesRequest.ShortGUID,
         to writer: inout JSONWriter
     ) throws {
-        guard let extra = row.extra, let zone = try reader.zone(row.zone),
+        guard let part = try row.sharePart, let zone = try reader.zone(row.zone),
             let database = try reader.database(zone.database),
             let owner = try database.owner.flatMap({ try reader.user($0) })
         else { throw StorageError(.corrupt, "A share is incomplete") }
-        let part = try SharePart(stored: extra)
-        let preview = part.preview(for: user.recordName, share: row.name)
+        let preview = part.preview(for: user?.recordName, share: row.name)
         let view = ZoneView(
             zone,
             in: database,
             owner: owner.recordName,
-            access: owner.id == user.id ? .everything : .shares(preview.map { [$0] } ?? [])
+            access: owner.id == user?.id ? .everything : .shares(preview.map { [$0] } ?? [])
         )
-        let current = part.participant(user.recordName)
+        let current = part.participant(user?.recordName)
         writer.member("containerIdentifier", call.environment.container)
         writer.member("environment", call.environment.kind.rawValue)
-        writer.member("databaseScope", owner.id == user.id ? "PRIVATE" : "SHARED")
+        writer.member("databaseScope", owner.id == user?.id ? "PRIVATE" : "SHARED")
         writer.key("zoneID")
         writer.zoneID(view.id)
         writer.key("share")
@@ -71,7 +73,7 @@ struct ShareAnswer {
             namesTypeOfTombstones: false,
             links: links,
             work: call.work,
-            caller: user.recordName
+            caller: user?.recordName
         )
         try answer.write(row, desiredKeys: nil, to: &writer)
         writer.member("rootRecordName", part.root)

@@ -58,9 +58,9 @@ struct ShareDirectory {
     ) throws -> (row: StoredRecord, part: SharePart)? {
         let zone = RowID<StoredZone>(rawValue: place.zone)
         guard let row = try reader.record(zone, name: place.share), !row.isDeleted,
-            !row.isDamaged, let extra = row.extra
+            !row.isDamaged, let part = try row.sharePart
         else { return nil }
-        return (row, try SharePart(stored: extra))
+        return (row, part)
     }
 
     /// The shares of a zone.

@@ -83,7 +83,7 @@ struct SharePart: Hashable, Sendable, Codable {
     }
 
     /// What the share would let a user do who accepts it; nil when it lets the user do nothing.
-    func preview(for user: String, share: String) -> ZoneAccess.Opening? {
+    func preview(for user: String?, share: String) -> ZoneAccess.Opening? {
         preview(of: participant(user), share: share)
     }
 

@@ -12,6 +12,7 @@ struct SubscriptionCollection {
     private let environment: RowID<StoredEnvironment>
     private let database: DatabaseScope
     private let user: RowID<StoredUser>
+    private var untagged = UntaggedValues.asObserved
 
     init(_ call: Call) throws(RequestError) {
         self.init(
@@ -19,6 +20,7 @@ struct SubscriptionCollection {
             to: call.path.database,
             in: call.environment.id
         )
+        untagged = call.untagged
     }
 
     init(
@@ -185,7 +187,7 @@ struct SubscriptionCollection {
         guard let query, let type = schema.types[query.recordType] else { return nil }
         do {
             for filter in query.filterBy {
-                _ = try QueryCondition(filter, in: type, query.recordType)
+                _ = try QueryCondition(filter, in: type, query.recordType, untagged)
             }
             return nil
         } catch {

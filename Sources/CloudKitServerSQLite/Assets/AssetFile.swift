@@ -109,6 +109,12 @@ final class AssetFile: Sendable {
         guard result == 0 else { throw failure("rename", temporary) }
     }
 
+    /// Gives a file its final name, which outlives the loss of power.
+    static func publish(_ temporary: String, as path: String) throws {
+        try rename(temporary, to: path)
+        try sync(path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".")
+    }
+
     /// Makes the names in a folder durable.
     @Sendable
     static func sync(_ folder: String) throws {

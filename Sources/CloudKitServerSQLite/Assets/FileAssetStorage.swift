@@ -218,11 +218,11 @@ public final class FileAssetStorage: AssetStorage {
         return "\(directory)/\(name.prefix(2))/\(name)"
     }
 
-    fileprivate static func name(of checksum: [UInt8]) -> String {
+    static func name(of checksum: [UInt8]) -> String {
         checksum.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    private static func checksum(named name: String) -> [UInt8]? {
+    static func checksum(named name: String) -> [UInt8]? {
         guard name.utf8.count == 64 else { return nil }
         let digits = Array(name)
         let bytes = stride(from: 0, to: 64, by: 2).compactMap {

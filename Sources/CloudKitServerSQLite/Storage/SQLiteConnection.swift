@@ -80,6 +80,20 @@ struct SQLiteConnection {
         return values
     }
 
+    /// Shows each row of a query, of which there may be more than fit into memory.
+    func forEach(
+        _ sql: String,
+        _ arguments: [Argument] = [],
+        _ body: (Row) throws -> Void
+    ) throws {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: sql,
+            arguments: StatementArguments(arguments)
+        )
+        while let row = try rows.next() { try body(row) }
+    }
+
     /// The first row of a query, made a value.
     func first<Value>(
         _ sql: String,

@@ -49,14 +49,26 @@ enum SQLiteFile {
         do {
             // Not read-only: what a process that was killed left in the journal belongs to the file.
             return try DatabaseQueue(path: path, configuration: configuration).read { database in
-                try database.tableExists("grdb_migrations")
-                    && SQLiteTables.migrator.appliedIdentifiers(database).contains("1")
+                guard try database.tableExists("grdb_migrations") else { return false }
+                let migrator = SQLiteTables.migrator
+                guard try !migrator.hasBeenSuperseded(database) else { throw newer(path) }
+                return try migrator.appliedIdentifiers(database).contains("1")
             }
+        } catch let error as StorageError {
+            throw error
         } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
             return false
         } catch {
             throw StorageError(error)
         }
+    }
+
+    private static func newer(_ path: String) -> StorageError {
+        StorageError(
+            .corrupt,
+            "\(path) was written by a newer version of cloudkit, which this one cannot read; nothing "
+                + "was changed: use that version again, or restore a backup from before the upgrade"
+        )
     }
 
     private static var configuration: Configuration {

@@ -130,6 +130,17 @@ public final class SQLiteStorage: Storage {
         try await commits.run(isAlone: true) { try body($0) }
     }
 
+    /// Closes the file; nothing can be read or written any more.
+    ///
+    /// - Throws: `StorageError`.
+    package func close() throws {
+        do {
+            try database.close()
+        } catch {
+            throw StorageError(error)
+        }
+    }
+
     /// Writes that wait.
     package var waitingWrites: Int { commits.waitingCount }
 

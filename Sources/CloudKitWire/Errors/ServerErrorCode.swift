@@ -45,6 +45,14 @@ public struct ServerErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     /// The zone does not exist.
     public static let zoneNotFound = Self(rawValue: "ZONE_NOT_FOUND")
 
+    /// The codes that have a name here.
+    package static let known: [Self] = [
+        .accessDenied, .atomicError, .authenticationFailed, .authenticationRequired, .badRequest,
+        .changeTokenExpired, .conflict, .exists, .internalError, .notFound, .quotaExceeded,
+        .throttled, .tryAgainLater, .uniqueFieldError, .validatingReferenceError, .zoneBusy,
+        .zoneNotFound,
+    ]
+
     /// The HTTP status of a whole-request error with this code ("Error Codes" in Apple's reference).
     ///
     /// Codes for which no status is documented answer 400, which no client retries.

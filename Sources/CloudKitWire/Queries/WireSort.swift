@@ -21,3 +21,24 @@ public struct WireSort: Hashable, Sendable, Codable {
         self.ascending = ascending
     }
 }
+
+extension WireSort {
+    private enum CodingKeys: CodingKey {
+        case fieldName, systemFieldName, ascending, relativeLocation
+    }
+
+    /// Reads a key; the place may stand in a field with its tag, or bare, as Apple's samples send it.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        fieldName = try container.decodeIfPresent(String.self, forKey: .fieldName)
+        systemFieldName = try container.decodeIfPresent(String.self, forKey: .systemFieldName)
+        ascending = try container.decodeIfPresent(Bool.self, forKey: .ascending)
+        let place = try? container.decodeIfPresent(WireLocation.self, forKey: .relativeLocation)
+        relativeLocation =
+            if let place {
+                WireField(.location(place))
+            } else {
+                try container.decodeIfPresent(WireField.self, forKey: .relativeLocation)
+            }
+    }
+}

@@ -33,20 +33,39 @@ extension WireValue {
         var scalar = type.scalar
         while !elements.isAtEnd {
             let element = try elements.superDecoder()
-            if let scalar {
+            if let stated = type.scalar {
                 values.append(
-                    try Self.scalar(from: try element.singleValueContainer(), as: scalar)
+                    try Self.scalar(from: try element.singleValueContainer(), as: stated)
                 )
-            } else {
-                let value = try WireValue(inferringFrom: element)
-                guard let found = value.type.scalar, !value.type.isList else {
-                    throw mismatch(element.codingPath, "one value; lists do not nest")
-                }
-                scalar = found
-                values.append(value)
+                continue
             }
+            let value = try WireValue(inferringFrom: element)
+            guard let found = value.type.scalar, !value.type.isList else {
+                throw mismatch(element.codingPath, "one value; lists do not nest")
+            }
+            scalar = try Self.scalar(scalar ?? found, and: found, at: element.codingPath)
+            values.append(value)
         }
-        self = .list(values, of: scalar)
+        self = .list(scalar == .double ? values.map(\.asDouble) : values, of: scalar)
+    }
+
+    /// The type of a list that has values of two types: JSON tells whole numbers from others where no
+    /// type is stated.
+    private static func scalar(
+        _ first: FieldType.Scalar,
+        and second: FieldType.Scalar,
+        at path: [any CodingKey]
+    ) throws -> FieldType.Scalar {
+        if first == second { return first }
+        guard Set([first, second]) == [.int64, .double] else {
+            throw mismatch(path, "a value of the type of those before it")
+        }
+        return .double
+    }
+
+    /// An integer as a floating-point number; other values as they are.
+    private var asDouble: WireValue {
+        if case .int64(let integer) = self { .double(Double(integer)) } else { self }
     }
 
     /// Reads an untagged value.

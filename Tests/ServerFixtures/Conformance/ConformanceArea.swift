@@ -87,6 +87,7 @@ public struct ConformanceArea: Sendable, CustomStringConvertible {
             configuration.requestBodyBytes = Int(bytes)
         }
         if choices.growsSchema == false { configuration.growsSchema = false }
+        if choices.readsTypesBySchema == true { configuration.readsTypesBySchema = true }
         if choices.indexesSystemFields == false { configuration.indexesSystemFields = false }
         if choices.rotatesWebTokens == true { configuration.rotatesWebTokens = true }
         return configuration

@@ -1,0 +1,72 @@
+import CloudKitServerCore
+import CloudKitServerSQLite
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+// What those ask who look after the server, or come to its address with a browser; none of it tells of
+// data, so that it needs neither a key nor a name.
+extension HTTPFace {
+    private static let livePath = "/health/live"
+    private static let readyPath = "/health/ready"
+
+    /// Whether a path is one of these, whose requests are not counted.
+    static func isHealth(_ path: String) -> Bool { path == livePath || path == readyPath }
+
+    /// Answers a question for the server's health; nil for other requests.
+    ///
+    /// A load balancer asks under whatever name it has for the server.
+    func health(_ request: Request) async -> FaceAnswer? {
+        guard Self.isHealth(request.uri.path) else { return nil }
+        guard request.method == .get || request.method == .head else {
+            return FaceAnswer(
+                response: Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
+            )
+        }
+        let isGood = request.uri.path == Self.livePath ? true : await service.isReady()
+        return FaceAnswer(
+            response: Response(
+                status: isGood ? .ok : .serviceUnavailable,
+                headers: [
+                    .contentType: "application/json; charset=UTF-8", .cacheControl: "no-store",
+                ],
+                body: ResponseBody(
+                    byteBuffer: ByteBuffer(
+                        string: isGood
+                            ? #"{"status":"ok"}"#
+                            : #"{"status":"unavailable","reason":"The storage cannot be read"}"#
+                    )
+                )
+            )
+        )
+    }
+
+    /// The page at the server's address: what this is, and how an app reaches it.
+    func welcomePage(_ request: Request, _ context: FaceContext) -> FaceAnswer {
+        let url =
+            publicURL ?? policy.baseURL(of: request, from: context.channel.remoteAddress)
+        let nonce = SystemRandomness().bytes(16).map { String($0, radix: 16) }.joined()
+        let text = HTMLPage(nonce: nonce).text(
+            "Server",
+            """
+            <h1>A CloudKit server</h1>
+            <p>Apps reach their containers here, as they reach iCloud's: with CloudKit's module for \
+            Linux, with CloudKit JS, or with any client of CloudKit Web Services.</p>
+            <p>Its address is <code>\(HTMLPage.escape(url))</code>.</p>
+            <p><a href="\(Self.readyPath)">Is it ready?</a></p>
+            """
+        )
+        return FaceAnswer(
+            response: Response(
+                status: .ok,
+                headers: [
+                    .contentType: "text/html; charset=UTF-8", .cacheControl: "no-store",
+                    .contentSecurityPolicy: "default-src 'none'; style-src 'nonce-\(nonce)'; "
+                        + "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+                    .xContentTypeOptions: "nosniff", .referrerPolicy: "no-referrer",
+                ],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: text))
+            )
+        )
+    }
+}

@@ -1,0 +1,54 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// What the system says of this process, under the names that Prometheus's own libraries give it.
+enum ProcessFigures {
+    /// Writes the figures down; those that the system does not tell are left out.
+    static func set(_ metrics: PrometheusMetrics) {
+        #if os(Linux) || os(Android)
+        if let pages = numbers("/proc/self/statm").dropFirst().first {
+            let page = Double(sysconf(Int32(_SC_PAGESIZE)))
+            metrics.setGauge("process_resident_memory_bytes", Double(pages) * page)
+        }
+        if let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            metrics.setGauge("process_open_fds", Double(names.count))
+        }
+        if let start = startSeconds { metrics.setGauge("process_start_time_seconds", start) }
+        #endif
+    }
+
+    #if os(Linux) || os(Android)
+    /// Of the machine's start and the clock ticks since it.
+    private static let startSeconds: Double? = {
+        // The name of the program, which may hold anything, stands in parentheses.
+        let own = text("/proc/self/stat")?.split(separator: ")").last.map(String.init)
+        let ticks = own?.split(separator: " ").dropFirst(19).first.flatMap { Double($0) }
+        let machine = text("/proc/stat")?.split(separator: "\n").first { $0.hasPrefix("btime ") }
+        guard let ticks, let start = machine?.dropFirst(6).split(separator: " ").first,
+            let seconds = Double(start)
+        else { return nil }
+        return seconds + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }()
+
+    private static func text(_ path: String) -> String? {
+        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func numbers(_ path: String) -> [Int] {
+        (text(path) ?? "").split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+    }
+    #endif
+}

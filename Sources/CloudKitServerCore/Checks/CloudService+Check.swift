@@ -1,0 +1,129 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// Looks at all rows, index entries, references and files: whether they fit their checksums, the
+    /// schema and each other.
+    ///
+    /// It may run beside requests; each zone is looked at as it is at one moment.
+    ///
+    /// - Parameter repairs: Whether what can be made of the records is made again where it is wrong.
+    /// - Returns: What was looked at, and what was wrong.
+    /// - Throws: `StorageError` when the storage cannot be read at all.
+    @concurrent
+    package func check(repairs: Bool = false) async throws -> CheckReport {
+        var report = CheckReport()
+        let problems = try await storage.read { try ($0 as? any DerivedRows)?.fileProblems() ?? [] }
+        report.findings += problems.map {
+            CheckFinding("SQLite finds the file damaged: \($0); restore it from a backup")
+        }
+        if repairs { try await updateIndexes() }
+        for environment in try await storage.read({ try $0.environments() }) {
+            try await check(environment, repairs, &report)
+        }
+        try await checkLostAssets(repairs, &report)
+        try await checkFiles(&report)
+        return report
+    }
+
+    private func check(
+        _ environment: StoredEnvironment,
+        _ repairs: Bool,
+        _ report: inout CheckReport
+    ) async throws {
+        let zones: [RowID<StoredZone>]
+        do {
+            zones = try await storage.read { reader in
+                _ = try Schema(reader.schema(environment.id))
+                return try reader.zones(environment.id).map(\.id)
+            }
+        } catch let error as StorageError where error.code == .corrupt {
+            var finding = CheckFinding("the schema cannot be read; restore it from a backup")
+            finding.container = environment.container
+            finding.environment = environment.kind.rawValue
+            report.findings.append(finding)
+            return
+        }
+        for zone in zones {
+            let result =
+                repairs
+                ? try await storage.writeAlone { try Self.check(zone, environment, $0, $0) }
+                : try await storage.read { try Self.check(zone, environment, $0, nil) }
+            guard let result else { continue }
+            report.zones += 1
+            report.records += result.records
+            report.findings += result.findings
+        }
+    }
+
+    /// Looks at one zone; nil when it has gone meanwhile.
+    private static func check(
+        _ id: RowID<StoredZone>,
+        _ environment: StoredEnvironment,
+        _ reader: any StorageReader,
+        _ writer: (any StorageWriter)?
+    ) throws -> (records: Int, findings: [CheckFinding])? {
+        guard let row = try reader.zone(id), !row.isDeleted,
+            let rows = reader as? any StorageReader & DerivedRows
+        else { return nil }
+        guard let database = try reader.database(row.database) else {
+            var finding = CheckFinding("the zone's database is not there; restore from a backup")
+            finding.container = environment.container
+            finding.zone = row.name
+            return (0, [finding])
+        }
+        let owner = try database.owner.flatMap { try reader.user($0)?.recordName }
+        var check = ZoneCheck(
+            environment: environment,
+            schema: try Schema(reader.schema(environment.id)),
+            zone: ZoneView(row, in: database, owner: owner ?? ZoneDirectory.publicOwner),
+            comparesIndexes: try IndexForm(environment: environment.id).isCurrent(reader),
+            writer: writer
+        )
+        try check.run(rows)
+        return (check.records, check.findings)
+    }
+
+    private func checkLostAssets(_ repairs: Bool, _ report: inout CheckReport) async throws {
+        let lost = try await storage.read { reader in
+            try (reader as? any DerivedRows)?.ownersOfLostAssets() ?? []
+        }
+        guard !lost.isEmpty else { return }
+        var finding = CheckFinding(
+            "assets are noted for records that are not there",
+            isDerived: true
+        )
+        if repairs {
+            try await storage.write { writer in
+                for record in lost { try writer.setAssets([], of: record) }
+            }
+            finding.isRepaired = true
+        }
+        report.findings.append(finding)
+    }
+
+    /// Reads every file that a record holds, which fails where it does not fit its checksum.
+    private func checkFiles(_ report: inout CheckReport) async throws {
+        let held = try await storage.read { try ($0 as? any DerivedRows)?.heldAssets() ?? [] }
+        for checksum in held {
+            try Task.checkCancellation()
+            report.assets += 1
+            do {
+                guard let contents = try await assets.open(Array(checksum)) else {
+                    report.findings.append(
+                        CheckFinding("\(MissingAsset(checksum: Array(checksum)))")
+                    )
+                    continue
+                }
+                for try await _ in contents.chunks {}
+            } catch let error as StorageError {
+                report.findings.append(CheckFinding(error.message))
+            }
+        }
+    }
+}

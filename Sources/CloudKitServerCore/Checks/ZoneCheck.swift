@@ -1,0 +1,232 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Compares all rows of one zone with what they should be, inside one read or one commit.
+struct ZoneCheck {
+    /// What stands beside the records, as sums for each record.
+    private struct Sums {
+        var entries: [RowID<StoredRecord>: RowSum] = [:]
+        var references: [RowID<StoredRecord>: RowSum] = [:]
+        var assets: [RowID<StoredRecord>: RowSum] = [:]
+    }
+
+    private static let page = 500
+
+    let environment: StoredEnvironment
+    let schema: Schema
+    let zone: ZoneView
+    /// Whether the index keys have the newest form, so that they can be compared.
+    let comparesIndexes: Bool
+    /// What repairs are written to; nil where nothing is to be repaired.
+    let writer: (any StorageWriter)?
+
+    private(set) var findings: [CheckFinding] = []
+    private(set) var records = 0
+    private var keys: [String: IndexKeys] = [:]
+    private var bytes: Int64 = 0
+    private var hasDamage = false
+
+    init(
+        environment: StoredEnvironment,
+        schema: Schema,
+        zone: ZoneView,
+        comparesIndexes: Bool,
+        writer: (any StorageWriter)?
+    ) {
+        self.environment = environment
+        self.schema = schema
+        self.zone = zone
+        self.comparesIndexes = comparesIndexes
+        self.writer = writer
+    }
+
+    /// Looks at everything.
+    mutating func run(_ reader: any StorageReader & DerivedRows) throws {
+        var sums = try Self.sums(of: zone.zone.id, reader)
+        var sequence: Int64 = -1
+        while true {
+            let page = try reader.changedRecords(zone.zone.id, after: sequence, limit: Self.page)
+            for record in page { try check(record, &sums) }
+            guard page.count == Self.page, let last = page.last else { break }
+            sequence = last.sequence
+        }
+        try checkRest(sums)
+        try checkBytes()
+    }
+
+    private static func sums(
+        of zone: RowID<StoredZone>,
+        _ reader: any DerivedRows
+    ) throws -> Sums {
+        var sums = Sums()
+        try reader.forEachEntry(in: zone) { sums.entries[$0.record, default: RowSum()].add($0) }
+        try reader.forEachReference(in: zone) {
+            sums.references[$0.source, default: RowSum()].add($0)
+        }
+        try reader.forEachAsset(in: zone) { checksum, record in
+            sums.assets[record, default: RowSum()].add(checksum)
+        }
+        return sums
+    }
+
+    private mutating func check(_ record: StoredRecord, _ sums: inout Sums) throws {
+        let entries = sums.entries.removeValue(forKey: record.id) ?? RowSum()
+        let references = sums.references.removeValue(forKey: record.id) ?? RowSum()
+        let assets = sums.assets.removeValue(forKey: record.id) ?? RowSum()
+        if record.isDamaged {
+            hasDamage = true
+            return note(
+                "the row does not fit its checksum; save the record anew with forceReplace, or bring "
+                    + "the data back from a backup",
+                record
+            )
+        }
+        if record.sequence > zone.zone.headSequence {
+            note("its number is beyond the zone's newest; restore the data from a backup", record)
+        }
+        var fields = RecordFields()
+        if !record.isDeleted {
+            records += 1
+            guard let found = fieldsThatCanBeRead(of: record) else { return }
+            fields = found
+            checkTypes(of: record, fields)
+            bytes += fields.storedBytes
+        }
+        let place = zone.zone.id
+        let expected = record.isDeleted ? [] : indexEntries(of: record, fields)
+        if comparesIndexes, entries != RowSum(expected) {
+            try note("its index entries are not those of its values", record) { writer in
+                try writer.removeEntries(of: record.id, in: place)
+                try writer.addEntries(expected, in: place)
+            }
+        }
+        let links =
+            record.isDeleted
+            ? []
+            : References(fields: fields, parent: record.parent)
+                .stored(from: record, in: zone.database)
+        if references != RowSum(links) {
+            try note("its references are not noted as they are", record) { writer in
+                try writer.removeReferences(from: record.id)
+                for link in links { try writer.addReference(link, in: place) }
+            }
+        }
+        let held = fields.assets.compactMap(\.checksumData)
+        if assets != RowSum(held) {
+            try note("its assets are not noted as they are", record) { writer in
+                try writer.setAssets(held, of: record.id)
+            }
+        }
+    }
+
+    /// The fields, and the parts of a share, of a record; nil, once that was noted, where they cannot be
+    /// read.
+    private mutating func fieldsThatCanBeRead(of record: StoredRecord) -> RecordFields? {
+        do {
+            _ = try record.sharePart
+            return try RecordFields(stored: record.fields)
+        } catch {
+            hasDamage = true
+            note("its fields cannot be read; bring the data back from a backup", record)
+            return nil
+        }
+    }
+
+    private mutating func indexEntries(
+        of record: StoredRecord,
+        _ fields: RecordFields
+    ) -> [IndexEntry] {
+        let known = keys[record.type]
+        let keys = known ?? IndexKeys(schema.types[record.type] ?? RecordTypeSchema(number: 0))
+        if known == nil { self.keys[record.type] = keys }
+        return keys.entries(of: record, fields, zone.home())
+    }
+
+    private mutating func checkTypes(of record: StoredRecord, _ fields: RecordFields) {
+        guard record.type != WireRecord.shareType else { return }
+        guard let type = schema.types[record.type] else {
+            return note("the schema has no type \(record.type); import one that has it", record)
+        }
+        for (key, field) in fields.fields.sorted(by: { $0.key < $1.key }) {
+            guard let value = field.value else { continue }
+            guard let known = type.fields[key] else {
+                note("the schema has no field '\(key)' in \(record.type)", record)
+                continue
+            }
+            let isEmptyList = if case .list(let list, _) = value { list.isEmpty } else { false }
+            let fits = value.type == known.type || isEmptyList && known.type.isList
+            if !fits || field.isEncrypted != known.isEncrypted {
+                let encrypted = { $0 ? "encrypted " : "" }
+                note(
+                    "field '\(key)' has a value of type \(encrypted(field.isEncrypted))"
+                        + "\(value.type.tag), and the schema says "
+                        + "\(encrypted(known.isEncrypted))\(known.type.tag)",
+                    record
+                )
+            }
+        }
+    }
+
+    /// What belongs to records that are not there.
+    private mutating func checkRest(_ sums: Sums) throws {
+        let place = zone.zone.id
+        for id in sums.entries.keys.sorted(by: { $0.rawValue < $1.rawValue }) where comparesIndexes
+        {
+            try note("there are index entries of a record that is not there", nil) { writer in
+                try writer.removeEntries(of: id, in: place)
+            }
+        }
+        for id in sums.references.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            try note("there are references of a record that is not there", nil) { writer in
+                try writer.removeReferences(from: id)
+            }
+        }
+    }
+
+    private mutating func checkBytes() throws {
+        guard !hasDamage, zone.zone.bytes != bytes else { return }
+        let problem = "its records are counted as \(zone.zone.bytes) bytes and have \(bytes)"
+        let (counted, place) = (bytes, zone.zone.id)
+        try note(problem, nil) { writer in
+            guard var row = try writer.zone(place) else { return }
+            row.bytes = counted
+            try writer.updateZone(row)
+        }
+    }
+
+    // MARK: Noting
+
+    private mutating func note(_ problem: String, _ record: StoredRecord?) {
+        findings.append(finding(problem, record))
+    }
+
+    /// Notes what can be made of the records again, and does so where that is asked for.
+    private mutating func note(
+        _ problem: String,
+        _ record: StoredRecord?,
+        repair: (any StorageWriter) throws -> Void
+    ) throws {
+        var finding = finding(problem, record)
+        finding.isDerived = true
+        if let writer {
+            try repair(writer)
+            finding.isRepaired = true
+        }
+        findings.append(finding)
+    }
+
+    private func finding(_ problem: String, _ record: StoredRecord?) -> CheckFinding {
+        var finding = CheckFinding(problem)
+        finding.container = environment.container
+        finding.environment = environment.kind.rawValue
+        finding.database = zone.database.owner == nil ? "public" : zone.id.ownerRecordName
+        finding.zone = zone.id.zoneName
+        finding.record = record?.name
+        return finding
+    }
+}

@@ -1,0 +1,123 @@
+import Crypto
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Reads an archive of `Backup` from its beginning to its end.
+struct BackupReader {
+    /// One file of the archive.
+    enum Content: Hashable {
+        case database
+        case asset([UInt8])
+    }
+
+    private static let pieceBytes = 1 << 20
+    private static let manifestBytes: Int64 = 64 << 10
+
+    let path: String
+    /// Bytes of the archive.
+    let bytes: Int64
+
+    init(path: String) throws {
+        self.path = path
+        bytes = try Self.open(path).size()
+    }
+
+    private static func open(_ path: String) throws -> AssetFile {
+        // The archive itself may be somewhere else than its name says.
+        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        guard let file = try? AssetFile(opening: target) else {
+            throw BackupError("\(path): there is no file that can be read")
+        }
+        return file
+    }
+
+    /// Reads the archive as a whole, and answers the assets whose bytes do not fit their checksums.
+    ///
+    /// - Throws: `BackupError` when the archive or the database in it is not whole.
+    func verify() throws -> [[UInt8]] {
+        try read { _ in nil }
+    }
+
+    /// Reads the archive as a whole.
+    ///
+    /// - Parameter target: Where the bytes of a file go; nil where they are only compared with its checksum.
+    /// - Returns: The assets whose bytes do not fit their checksums.
+    /// - Throws: `BackupError` when the archive or the database in it is not whole.
+    @discardableResult
+    func read(into target: (Content) throws -> AssetFile?) throws -> [[UInt8]] {
+        let file = try Self.open(path)
+        let manifest = try manifest(file)
+        var damaged: [[UInt8]] = []
+        var hasDatabase = false
+        while let entry = try TarEntry(header: exactly(TarEntry.block, of: file)) {
+            let content = try content(entry)
+            let checksum = try copy(entry, of: file, to: target(content))
+            switch content {
+            case .database:
+                hasDatabase = true
+                guard checksum == Array(manifest.databaseChecksum) else {
+                    throw BackupError("\(path): the database in it does not fit its checksum")
+                }
+            case .asset(let expected):
+                if checksum != expected { damaged.append(expected) }
+            }
+        }
+        guard hasDatabase else { throw BackupError("\(path): there is no database in it") }
+        return damaged
+    }
+
+    private func manifest(_ file: AssetFile) throws -> BackupManifest {
+        do {
+            guard let entry = try TarEntry(header: exactly(TarEntry.block, of: file)),
+                entry.name == BackupManifest.name, entry.size <= Self.manifestBytes
+            else { throw BackupError("it is no archive of cloudkit backup") }
+            let data = try exactly(Int(entry.size), of: file)
+            _ = try exactly(entry.padding, of: file)
+            return try BackupManifest(data)
+        } catch let error as BackupError {
+            throw BackupError("\(path): \(error)")
+        }
+    }
+
+    private func content(_ entry: TarEntry) throws -> Content {
+        if entry.name == BackupNames.database { return .database }
+        guard let checksum = BackupNames.checksum(entry.name) else {
+            throw BackupError("\(path): a file in it has a name that none has")
+        }
+        return .asset(checksum)
+    }
+
+    /// Reads a file of the archive; answers its SHA-256.
+    private func copy(
+        _ entry: TarEntry,
+        of file: AssetFile,
+        to target: AssetFile?
+    ) throws -> [UInt8] {
+        var hash = SHA256()
+        var left = entry.size
+        while left > 0 {
+            let piece = try exactly(Int(min(left, Int64(Self.pieceBytes))), of: file)
+            hash.update(data: piece)
+            try target?.write(piece)
+            left -= Int64(piece.count)
+        }
+        _ = try exactly(entry.padding, of: file)
+        try target?.sync(entry.name)
+        return Array(hash.finalize())
+    }
+
+    private func exactly(_ count: Int, of file: AssetFile) throws -> Data {
+        var data = Data()
+        while data.count < count {
+            guard let piece = try file.read(count - data.count) else {
+                throw BackupError("\(path): the archive is cut short")
+            }
+            data += piece
+        }
+        return data
+    }
+}

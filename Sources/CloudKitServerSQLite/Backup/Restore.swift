@@ -1,0 +1,87 @@
+import CloudKitServerCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Makes a server's folder of an archive of `Backup`.
+package struct Restore {
+    private let archive: String
+
+    /// Prepares to restore an archive.
+    package init(of archive: String) {
+        self.archive = archive
+    }
+
+    /// Restores the archive into a folder, and lets all change tokens of its containers expire: clients may
+    /// hold some of a time that the archive does not know.
+    ///
+    /// The database gets its name last, so that a restore that was cut leaves nothing that a server takes
+    /// for its data.
+    ///
+    /// - Parameter folder: The folder; made where it is missing, and empty.
+    /// - Returns: The assets whose bytes do not fit their checksums, by these; they are restored as they are.
+    /// - Throws: `StorageError`, or `BackupError`.
+    @concurrent
+    package func run(into folder: String) async throws -> [String] {
+        try make(folder)
+        let database = "\(folder)/\(BackupNames.database)"
+        let part = database + ".part"
+        var folders: Set<String> = []
+        let damaged = try BackupReader(path: archive).read { content in
+            try Task.checkCancellation()
+            guard case .asset(let checksum) = content else { return try AssetFile(creating: part) }
+            let path = "\(folder)/\(BackupNames.asset(checksum))"
+            let own = String(path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex))
+            if folders.insert(own).inserted { try Self.makeFolder(own) }
+            return try AssetFile(creating: path)
+        }
+        try await expireTokens(part, folder)
+        for name in folders.union([folder + "/assets"]).sorted()
+        where FileManager.default.fileExists(atPath: name) {
+            try AssetFile.sync(name)
+        }
+        try AssetFile.publish(part, as: database)
+        return damaged.map { FileAssetStorage.name(of: $0) }
+    }
+
+    private func make(_ folder: String) throws {
+        try Self.makeFolder(folder)
+        let found = try? FileManager.default.contentsOfDirectory(atPath: folder)
+        guard let found else { throw BackupError("\(folder) cannot be read") }
+        guard found.isEmpty else {
+            throw BackupError(
+                "\(folder) is not empty; give a new folder, or move what is there away"
+            )
+        }
+    }
+
+    private static func makeFolder(_ path: String) throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw StorageError(.inputOutput, "Cannot make the folder \(path): \(error)")
+        }
+    }
+
+    private func expireTokens(_ database: String, _ folder: String) async throws {
+        let storage = try SQLiteStorage(path: database)
+        let service = CloudService(
+            storage: storage,
+            assets: try FileAssetStorage(directory: folder + "/assets"),
+            clock: SystemClock(),
+            randomness: SystemRandomness()
+        )
+        for container in try await service.containers() {
+            try await service.expireChangeTokens(container: container)
+        }
+        // Closing brings what is beside the file into it.
+        try storage.close()
+    }
+}

@@ -1,0 +1,188 @@
+import CloudKitServer
+import CloudKitServerCore
+import CloudKitServerSQLite
+import CloudKitWire
+import Foundation
+import Logging
+import ServerFixtures
+import Synchronization
+import Testing
+
+@Suite("What operators look at")
+struct HealthTests {
+    private static func get(
+        _ server: TestServer,
+        _ path: String,
+        _ headers: [(String, String)] = []
+    ) async throws -> TestServer.Answer {
+        try await server.send(server.url + path, method: "GET", headers: headers)
+    }
+
+    @Test("The server says that it is alive and ready, under any name, and keeps no entry of it")
+    func health() async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.administrationKey = "a key that only tests know"
+        try await TestServer.run(configuration) { server in
+            for path in ["/health/live", "/health/ready"] {
+                for headers in [[], [("Host", "lb.internal")], [("X-Forwarded-For", "192.0.2.1")]] {
+                    let answer = try await Self.get(server, path, headers)
+                    #expect(answer.status == 200)
+                    #expect(answer.body.status == "ok")
+                    #expect(answer.headers["cache-control"] == "no-store")
+                }
+                #expect(try await server.send(server.url + path).status == 405)
+            }
+            let journal = try await Self.get(
+                server,
+                "/_ck/journal",
+                [("Authorization", "Bearer a key that only tests know")]
+            )
+            #expect(journal.body.entries == [])
+        }
+    }
+
+    @Test("A server whose storage cannot be read is alive and not ready")
+    func unready() async throws {
+        let storage = try FailingStorage()
+        let service = CloudService(
+            storage: storage,
+            assets: try FileAssetStorage.temporary(),
+            clock: SystemClock(),
+            randomness: SystemRandomness()
+        )
+        try await TestServer.run(CloudServer(serving: service)) { server in
+            #expect(try await Self.get(server, "/health/ready").status == 200)
+            storage.fails.store(true, ordering: .relaxed)
+            let ready = try await Self.get(server, "/health/ready")
+            #expect(ready.status == 503)
+            #expect(ready.body.reason == "The storage cannot be read")
+            #expect(try await Self.get(server, "/health/live").status == 200)
+        }
+    }
+
+    @Test("The address itself shows a short page that says what this is, and runs nothing")
+    func page() async throws {
+        try await TestServer.run { server in
+            let answer = try await Self.get(server, "/")
+            let text = String(decoding: answer.data, as: UTF8.self)
+            #expect(answer.status == 200)
+            #expect(answer.headers["content-type"] == "text/html; charset=UTF-8")
+            #expect(text.contains("A CloudKit server"))
+            #expect(text.contains(server.url))
+            #expect(text.contains("/health/ready"))
+            #expect(!text.contains(TestServer.container))
+            #expect(
+                answer.headers["content-security-policy"]?.contains("default-src 'none'") == true
+            )
+            let foreign = try await Self.get(server, "/", [("Host", "evil.example")])
+            #expect(foreign.status == 403)
+        }
+    }
+
+    @Test("Every answer has an identifier, which is that of the line in the log")
+    func requestIDs() async throws {
+        let lines = LogLines()
+        var logger = Logger(label: "test") { _ in lines.handler }
+        logger.logLevel = .debug
+        let configuration = CloudServer.Configuration()
+        try await TestServer.run(CloudServer(configuration: configuration, logger: logger)) {
+            server in
+            var identifiers: [String] = []
+            for url in [
+                server.url + "/", server.url + "/nowhere", server.url + "/sign-in",
+                server.endpoint("zones/list"), server.url + "/assets/download/none",
+            ] {
+                let answer = try await server.send(url, method: "GET")
+                identifiers.append(try #require(answer.headers["x-apple-request-uuid"]))
+            }
+            #expect(Set(identifiers).count == 5)
+            let logged = lines.all.compactMap { $0["request.id"] }
+            for identifier in identifiers { #expect(logged.contains(identifier)) }
+        }
+    }
+
+    @Test("Each metric follows the conventions, says what it is, and stands in the documents")
+    func metrics() async throws {
+        let page = try String(
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .deletingLastPathComponent().deletingLastPathComponent()
+                .appendingPathComponent("docs/self-hosting.md"),
+            encoding: .utf8
+        )
+        let documented = Dictionary(
+            page.matches(of: /\| `([a-z_]+)` \| (counter|gauge|histogram) \|/)
+                .map { (String($0.output.1), String($0.output.2)) }
+        ) { first, _ in first }
+        try await TestServer.run { server in
+            _ = try await server.call("zones/list", [:])
+            let answer = try await Self.get(server, "/metrics")
+            let lines = String(decoding: answer.data, as: UTF8.self).split(separator: "\n")
+            let kinds = Dictionary(
+                uniqueKeysWithValues: lines.filter { $0.hasPrefix("# TYPE ") }.map { line in
+                    let words = line.split(separator: " ")
+                    return (String(words[2]), String(words[3]))
+                }
+            )
+            #expect(kinds == documented)
+            for (name, kind) in kinds {
+                #expect(lines.contains { $0.hasPrefix("# HELP \(name) ") })
+                #expect((kind == "counter") == name.hasSuffix("_total"))
+                if kind == "histogram" {
+                    #expect(name.hasSuffix("_seconds") || name.hasSuffix("_bytes"))
+                }
+            }
+        }
+    }
+}
+
+/// A storage whose disk fails when a test says so.
+private final class FailingStorage: Storage {
+    let fails = Atomic(false)
+    private let storage: SQLiteStorage
+
+    init() throws {
+        storage = try SQLiteStorage(path: nil)
+    }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageReader) throws -> Value
+    ) async throws -> Value {
+        guard !fails.load(ordering: .relaxed) else {
+            throw StorageError(.inputOutput, "The disk does not answer")
+        }
+        return try await storage.read(body)
+    }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value {
+        try await storage.write(body)
+    }
+}
+
+/// Keeps lines of a log as their metadata.
+final class LogLines: Sendable {
+    private let lines = Mutex<[[String: String]]>([])
+
+    var all: [[String: String]] { lines.withLock { $0 } }
+    var handler: any LogHandler { Handler(lines: self) }
+
+    private struct Handler: LogHandler {
+        let lines: LogLines
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.debug
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            var line = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
+            line["message"] = event.message.description
+            line["level"] = event.level.rawValue
+            let found = line
+            lines.lines.withLock { $0.append(found) }
+        }
+    }
+}
