@@ -47,6 +47,8 @@ let asyncHTTPClient: Target.Dependency =
     .product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser: Target.Dependency =
     .product(name: "ArgumentParser", package: "swift-argument-parser")
+let configuration: Target.Dependency =
+    .product(name: "Configuration", package: "swift-configuration")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -99,6 +101,12 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Resolved and built for the HTTP client anyway; without traits, as it asks for it.
+        .package(
+            url: "https://github.com/apple/swift-configuration",
+            from: "1.4.0",
+            traits: []
+        ),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -208,8 +216,8 @@ let package = Package(
             dependencies: [
                 cloudKit, coreLocation, "CloudKitCodable", "CloudKitExtras", "CloudKitServer",
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitStore", "CloudKitWebClient",
-                "CloudKitWire", argumentParser, grdb, hummingbird, logging, serviceLifecycle,
-                unixSignals,
+                "CloudKitWire", argumentParser, configuration, grdb, hummingbird, logging,
+                serviceLifecycle, unixSignals,
             ]
         ),
         .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI", argumentParser]),

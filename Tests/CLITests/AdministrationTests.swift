@@ -141,11 +141,12 @@ struct AdministrationTests {
         }
     }
 
-    @Test("A folder that is none is not made by a command that only reads")
+    @Test("A folder that is none of a server is not made by a command that nobody told to")
     func noFolder() async throws {
         for arguments in [
             ["users", "list"], ["schema", "export"], ["schema", "deploy"],
-            ["tokens", "web-auth", "--user", "Ada"],
+            ["users", "add", "Ada", "--no-password"], ["tokens", "web-auth", "--user", "Ada"],
+            ["tokens", "api"], ["check"], ["backup", "/tmp/never-written.tar"],
         ] {
             let folder = FileManager.default.temporaryDirectory
                 .appendingPathComponent(UUID().uuidString).path

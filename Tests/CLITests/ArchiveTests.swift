@@ -149,12 +149,13 @@ struct ArchiveTests {
             let down = try await cloud.run(
                 "assets",
                 "download",
+                copy,
+                "--name",
                 "n3",
+                "--field",
                 "photo",
                 "--zone",
                 "Notes",
-                "--to",
-                copy,
                 as: "bob"
             )
             #expect(down.status == 0, "\(down.errors)")
@@ -199,7 +200,8 @@ struct ArchiveTests {
                 "--assets",
                 cloud.path("a"),
                 "--zone",
-                "None"
+                "None",
+                "--force"
             )
             #expect(missing.status == 1)
             #expect(missing.errors.contains("No zone None"))

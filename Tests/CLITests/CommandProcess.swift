@@ -106,10 +106,16 @@ struct CommandProcess {
         return Running(process: process, greeting: "")
     }
 
+    /// Where a command tells that it has begun.
+    enum Stream {
+        case output, errors
+    }
+
     /// Starts the command and waits for its first line.
     static func start(
         _ arguments: [String],
-        settings: [String: String] = [:]
+        settings: [String: String] = [:],
+        until stream: Stream = .output
     ) async throws -> Running {
         let process = Process()
         process.executableURL = executable
@@ -118,7 +124,12 @@ struct CommandProcess {
             .filter { !$0.key.hasPrefix("CLOUDKIT_") }
             .merging(settings) { $1 }
         let output = Pipe()
-        process.standardOutput = output
+        switch stream {
+        case .output: process.standardOutput = output
+        case .errors:
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = output
+        }
         try process.run()
         let line = await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: firstLine(of: output)) }

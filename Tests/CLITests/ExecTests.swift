@@ -69,7 +69,7 @@ struct ExecTests {
         #expect(folder.status == 126)
         let none = try await CommandProcess.run(["exec"])
         #expect(none.status == 2)
-        #expect(none.errors.contains("cloudkit exec -- COMMAND"))
+        #expect(none.errors.contains("cloudkit exec COMMAND"))
     }
 
     @Test(

@@ -338,7 +338,15 @@ struct RecordCommandTests {
             for damaged in [bytes.prefix(499_999), bytes + bytes, flipped] {
                 try damaged.write(to: file)
                 let copy = cloud.path("copy.bin")
-                let outcome = try await cloud.run("assets", "download", name, "image", "--to", copy)
+                let outcome = try await cloud.run(
+                    "assets",
+                    "download",
+                    copy,
+                    "--name",
+                    name,
+                    "--field",
+                    "image"
+                )
                 #expect(outcome.status != 0, "\(damaged.count)")
                 #expect(!FileManager.default.fileExists(atPath: copy), "\(damaged.count)")
             }
@@ -350,24 +358,55 @@ struct RecordCommandTests {
         try await ServedCloud.run { cloud in
             let (photo, name) = try await upload(to: cloud)
             let copy = cloud.path("copy.bin")
-            let first = try await cloud.run("assets", "download", name, "image", "--to", copy)
+            let first = try await cloud.run(
+                "assets",
+                "download",
+                copy,
+                "--name",
+                name,
+                "--field",
+                "image"
+            )
             #expect(first.status == 0, "\(first.errors)")
             #expect(first.output.contains("500000 bytes"))
             #expect(FileManager.default.contentsEqual(atPath: photo, andPath: copy))
-            let second = try await cloud.run("assets", "download", name, "image", "--to", copy)
+            let second = try await cloud.run(
+                "assets",
+                "download",
+                copy,
+                "--name",
+                name,
+                "--field",
+                "image"
+            )
             #expect(second.status == 2)
+            #expect(second.errors.contains("--force"))
+            try Data("other".utf8).write(to: URL(fileURLWithPath: copy))
+            let forced = try await cloud.run(
+                "assets",
+                "download",
+                copy,
+                "--name",
+                name,
+                "--field",
+                "image",
+                "--force"
+            )
+            #expect(forced.status == 0, "\(forced.errors)")
+            #expect(FileManager.default.contentsEqual(atPath: photo, andPath: copy))
             let missing = try await cloud.run(
                 "assets",
                 "download",
-                name,
-                "image",
-                "--to",
                 cloud.path("x"),
+                "--name",
+                name,
+                "--field",
+                "image",
                 "--index",
                 "1"
             )
             #expect(missing.status == 1)
-            #expect(missing.errors.contains("has 1 files"))
+            #expect(missing.errors.contains("has 1 file;"))
             let both = try await cloud.objects(
                 "records",
                 "save",

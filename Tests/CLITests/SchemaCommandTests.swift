@@ -85,7 +85,7 @@ struct SchemaCommandTests {
         try await inFolder {
             let (small, large) = (try file("a.ckdb", Self.small), try file("b.ckdb", Self.large))
             let data = folder.path + "/cloud"
-            let made = try await run("import", small, "--data", data, "--container", "c")
+            let made = try await run("import", small, "--data", data, "--container", "c", "--new")
             #expect(made.status == 0, "\(made.errors)")
             #expect(made.output == "+ Note: RECORD TYPE Note\n")
             let dry = try await run("import", large, "--data", data, "--dry-run")
@@ -136,7 +136,8 @@ struct SchemaCommandTests {
             #expect(try await run("check", small, "--against", large).status == 0)
             #expect(try await run("check", small, "--against", folder.path + "/x").status == 2)
             let data = folder.path + "/cloud"
-            #expect(try await run("import", large, "--data", data, "--container", "c").status == 0)
+            let made = try await run("import", large, "--data", data, "--container", "c", "--new")
+            #expect(made.status == 0, "\(made.errors)")
             #expect(try await run("check", data, "--against", small).status == 1)
             #expect(try await run("check", data, "--against", data).status == 0)
         }
@@ -148,7 +149,15 @@ struct SchemaCommandTests {
             let small = try file("a.ckdb", Self.small)
             let data = folder.path + "/cloud"
             for container in ["one", "two"] {
-                let made = try await run("import", small, "--data", data, "--container", container)
+                let made = try await run(
+                    "import",
+                    small,
+                    "--data",
+                    data,
+                    "--container",
+                    container,
+                    "--new"
+                )
                 #expect(made.status == 0, "\(made.errors)")
             }
             let planned = try await run(
@@ -158,7 +167,8 @@ struct SchemaCommandTests {
                 data,
                 "--container",
                 "three",
-                "--dry-run"
+                "--dry-run",
+                "--new"
             )
             #expect(planned.status == 0, "\(planned.errors)")
             #expect(planned.output == "+ Note: RECORD TYPE Note\n")

@@ -170,7 +170,7 @@ struct DatabaseImport {
             guard urls.count == count else {
                 return try refuse(
                     line,
-                    "Record \(name), field \(key): \(count) files are needed, and \(urls.count) "
+                    "Record \(name), field \(key): \(Amount.text(count, "file is", "files are")) needed, and \(urls.count) "
                         + (assets == nil ? "given; name their folder with --assets" : "are there")
                 )
             }

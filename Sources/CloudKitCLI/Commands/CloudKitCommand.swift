@@ -1,5 +1,6 @@
 public import ArgumentParser
 import CloudKitServer
+import CloudKitWebClient
 import Foundation
 
 /// The command line: a server, and what can be done with one.
@@ -11,14 +12,19 @@ public struct CloudKitCommand: AsyncParsableCommand {
         discussion: """
             The exit status is 0 when the work is done, 1 when it was refused, failed in part, or \
             what was compared differs, and 2 when the arguments or a file cannot be used.
+
+            cloudkit completion bash prints what makes bash complete commands and options; zsh and \
+            fish are known too. Colours follow the terminal, NO_COLOR and --color.
             """,
+        version: PackageVersion.current,
         subcommands: [
             ServeCommand.self, ExecCommand.self,
         ] + demo + [
             RecordsCommand.self, ZonesCommand.self, SubscriptionsCommand.self, AssetsCommand.self,
             UsersCommand.self, SignInCommand.self, TokensCommand.self, SchemaCommand.self,
             ExportCommand.self,
-            ImportCommand.self,
+            ImportCommand.self, BackupCommand.self, RestoreCommand.self, CheckCommand.self,
+            CompletionCommand.self,
         ]
     )
 
@@ -37,6 +43,7 @@ public struct CloudKitCommand: AsyncParsableCommand {
     /// Runs the command that the process's arguments name, and ends the process with its status.
     public static func main() async {
         do {
+            try Subcommands.check(Array(CommandLine.arguments.dropFirst()), of: self)
             var command = try await asyncParseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -51,17 +58,17 @@ public struct CloudKitCommand: AsyncParsableCommand {
     /// Says what went wrong and ends the process.
     private static func end(_ error: any Error) -> Never {
         if let failure = CommandFailure(error) {
-            if let message = failure.message { Console.say("Error: \(message)") }
+            if let message = failure.message { Console.sayError(message) }
             Foundation.exit(failure.status.rawValue)
         }
         if exitCode(for: error) == .validationFailure, !(error is ExitCode) {
-            Console.say(fullMessage(for: error))
+            Console.sayError(fullMessage(for: error))
             Foundation.exit(CommandFailure.Status.unusable.rawValue)
         }
         let message = fullMessage(for: error)
         let safe = TerminalText.lines(CommandFailure.withoutTokens(message))
-        if safe != message {
-            Console.say(safe)
+        if exitCode(for: error) == .failure, !message.isEmpty || safe != message {
+            Console.sayError(safe)
             Foundation.exit(CommandFailure.Status.failed.rawValue)
         }
         exit(withError: error)

@@ -26,7 +26,35 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "The folder of the IANA time zone database.")
     var zoneinfo = TimeZoneTables.directory
 
+    @OptionGroup
+    var terminal: TerminalOptions
+
     func run() async throws {
+        // From here on a signal ends the work and not the process, so that nothing stays behind.
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let stopped = try await withThrowingTaskGroup(
+            of: UnixSignal?.self,
+            returning: UnixSignal?.self
+        ) { group in
+            group.addTask {
+                try await show()
+                return nil
+            }
+            group.addTask {
+                for await signal in signals { return signal }
+                return nil
+            }
+            let first = try await group.next() ?? nil
+            group.cancelAll()
+            // What was shown to its end was not stopped, though a signal ended the serving.
+            if case .success? = await group.nextResult() { return nil }
+            return first
+        }
+        guard let stopped else { return }
+        throw ExitCode(128 + stopped.rawValue)
+    }
+
+    private func show() async throws {
         let tables = try TimeZoneTables(directory: zoneinfo)
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("cloudkit-demo-\(UUID().uuidString)")
@@ -39,15 +67,13 @@ struct DemoCommand: AsyncParsableCommand {
         }
         try await serve(from: data) { access in
             let report = try await DemoRun(access: access, tables: tables, folder: devices).run()
-            // Trapped before the report: whoever has read it may stop the server.
-            let signals =
-                keepServing ? await UnixSignalsSequence(trapping: .sigint, .sigterm) : nil
             try Console.write(json ? try report.json() : report.text)
             guard report.equal else { throw DemoError("Device B's values differ from device A's") }
-            guard let signals else { return }
+            guard keepServing else { return }
             Console.say("The server goes on at \(access.url), until Ctrl-C. To reach it:")
             Console.say(access.environment(of: access.users.first))
-            for await _ in signals { break }
+            // Until a signal cancels it.
+            try? await Task.sleep(for: .seconds(Int64(UInt32.max)))
         }
     }
 

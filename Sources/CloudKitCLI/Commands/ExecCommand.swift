@@ -1,5 +1,7 @@
 import ArgumentParser
 import CloudKitServer
+import CloudKitServerCore
+import CloudKitServerSQLite
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -17,46 +19,90 @@ struct ExecCommand: AsyncParsableCommand {
             routes for tests under /_ck/. Signals are passed on; the exit status is the command's, \
             or 128 and the signal's number.
 
-            cloudkit exec -- swift test
+            cloudkit exec swift test
+
+            --import and --export-on-exit take files of cloudkit backup: the server begins with what \
+            one holds, and what the command leaves is kept in the other.
             """
     )
 
     @Option(help: "Keep the data in this folder instead of in memory.")
     var data: String?
 
+    @Option(
+        name: .customLong("import"),
+        help: "Begin with what a backup holds; made by cloudkit backup or --export-on-exit."
+    )
+    var importFile: String?
+
+    @Option(
+        name: .customLong("export-on-exit"),
+        help: "Back up to this file when the command has ended; one that is there is replaced."
+    )
+    var exportFile: String?
+
     @OptionGroup(title: "Whom to serve, and how")
     var options: ServerOptions
 
-    @Argument(parsing: .postTerminator, help: "The command and its arguments, after --.")
-    var command: [String] = []
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: "The command and its arguments; -- may stand before it."
+    )
+    var arguments: [String] = []
+
+    private var command: [String] {
+        Array(arguments.first == "--" ? arguments.dropFirst() : arguments[...])
+    }
 
     func validate() throws {
         guard !command.isEmpty else {
-            throw ValidationError("Say what to run: cloudkit exec -- COMMAND ARGUMENTS")
+            throw ValidationError("Say what to run: cloudkit exec COMMAND ARGUMENTS")
         }
     }
 
     func run() async throws {
+        guard data == nil, importFile != nil || exportFile != nil else {
+            return try await run(in: data)
+        }
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("cloudkit-exec-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await run(in: folder)
+    }
+
+    /// Runs the command against a server with its data in a folder, or in memory.
+    private func run(in folder: String?) async throws {
+        if let importFile, let folder { _ = try await Restore(of: importFile).run(into: folder) }
         // From here on signals are the command's, not ours.
         let signals = await UnixSignalsSequence(trapping: ForwardedSignals.all)
         var logger = Logger(label: "cloudkit")
         logger.logLevel = .error
-        let server = try CloudServer(
-            configuration: try options.configuration(directory: data, port: 0),
-            logger: logger
-        )
+        var settings = ServerSettings()
+        var choice = try options.choice(from: &settings)
+        choice.configuration.directory = folder
+        let server = try CloudServer(configuration: choice.configuration, logger: logger)
         var group = ServiceGroupConfiguration(services: [server], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(5)
         let services = ServiceGroup(configuration: group)
         let status = try await withThrowingTaskGroup(of: Void.self, returning: Int32.self) {
             group in
             group.addTask { try await services.run() }
-            let environment = try await environment(of: server)
-            let child = try ChildProcess.start(command, environment: environment)
-            let status = await Self.end(of: child, passing: signals)
+            let environment = try await environment(of: server, choice)
+            let result: Result<Int32, any Error>
+            do {
+                let child = try ChildProcess.start(command, environment: environment)
+                result = .success(await Self.end(of: child, passing: signals))
+            } catch {
+                result = .failure(error)
+            }
+            // Also where there is no such command: a server that is cancelled complains.
             await services.triggerGracefulShutdown()
             try await group.waitForAll()
-            return status
+            return try result.get()
+        }
+        if let exportFile, let folder {
+            let seconds = Int64(Date.now.timeIntervalSince1970)
+            _ = try await Backup(of: folder).write(to: exportFile, seconds: seconds)
         }
         throw ExitCode(status)
     }
@@ -79,13 +125,21 @@ struct ExecCommand: AsyncParsableCommand {
     }
 
     /// The command's environment: ours, with what leads to the server.
-    private func environment(of server: CloudServer) async throws -> [String: String] {
+    private func environment(
+        of server: CloudServer,
+        _ choice: ServerOptions.Choice
+    ) async throws -> [String: String] {
+        // What was imported has containers and users of its own.
+        let found = try await server.service.containers()
+        let container =
+            choice.container ?? (found.count == 1 ? found[0] : ServerOptions.usualContainer)
+        let known = try await server.service.users(container: container).map(\.fullName)
         let access = try await ServerAccess(
             server.service,
             url: try await server.url(),
-            container: options.container ?? ServerOptions.usualContainer,
+            container: container,
             apiToken: nil,
-            users: options.users
+            users: options.users.isEmpty && !known.isEmpty ? known : choice.users
         )
         var environment = ProcessInfo.processInfo.environment.filter {
             !$0.key.hasPrefix("CLOUDKIT_")

@@ -28,7 +28,9 @@ struct AssetUpload {
             in: database
         )
         let line = ProgressLine("uploading \(DisplayText(file.lastPathComponent).text)")
-        let asset = try await client.upload(file, to: tokens[0]) { line.update($0) }
+        // What was sent may still be refused.
+        let asset = try await client.upload(file, to: tokens[0]) { line.update(min($0, 0.99)) }
+        line.update(1)
         return (tokens[0].recordName, asset)
     }
 }

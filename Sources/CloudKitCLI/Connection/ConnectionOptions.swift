@@ -26,6 +26,9 @@ struct ConnectionOptions: ParsableArguments {
     var privateKeyFile: String?
 
     func validate() throws {
+        if let container, let problem = ServerOptions.problem(withContainer: container) {
+            throw ValidationError("--container: \(problem)")
+        }
         // An address without its scheme would be told again by whoever fails to connect to it.
         guard let url else { return }
         guard Self.isAddress(url) else {
@@ -46,7 +49,8 @@ struct ConnectionOptions: ParsableArguments {
         )
     }
 
-    private static func isAddress(_ text: String) -> Bool {
+    /// Whether a text is the address of a server.
+    static func isAddress(_ text: String) -> Bool {
         guard let components = URLComponents(string: text), let host = components.host else {
             return false
         }

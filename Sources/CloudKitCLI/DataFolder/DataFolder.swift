@@ -13,6 +13,16 @@ struct DataFolder {
     /// The container that was asked for; nil for the only one.
     let container: String?
 
+    /// Refuses a folder that is none of a server.
+    ///
+    /// - Throws: `CommandFailure`.
+    func check() throws {
+        guard !FileManager.default.fileExists(atPath: path + "/cloud.sqlite") else { return }
+        throw CommandFailure(
+            unusable: "\(path) is no data folder of a server; name one with --data"
+        )
+    }
+
     /// The folder's service.
     ///
     /// - Parameter makes: Whether a folder that is not there is made.
@@ -22,8 +32,9 @@ struct DataFolder {
         if !FileManager.default.fileExists(atPath: path + "/cloud.sqlite") {
             guard makes else {
                 throw CommandFailure(
-                    unusable: "\(path) is no data folder of a server; name one with --data, or "
-                        + "make one with cloudkit serve"
+                    unusable:
+                        "\(path) is no data folder of a server; name one with --data, make one "
+                        + "with cloudkit serve, or give --new"
                 )
             }
             Console.say("Making the data folder \(path)")
@@ -61,7 +72,9 @@ struct DataFolder {
         }
         if names.contains(name) { return name }
         guard makes else {
-            throw CommandFailure(unusable: "No container \(name) in \(path), which has \(found)")
+            throw CommandFailure(
+                unusable: "No container \(name) in \(path), which has \(found); --new makes one"
+            )
         }
         Console.say("\(name) is a new container of \(path)")
         return name

@@ -1,5 +1,6 @@
 import CloudKitServer
 import CloudKitServerCore
+import CloudKitServerSQLite
 import CloudKitWebClient
 
 /// Why a command ends without success, and with what exit status.
@@ -42,6 +43,7 @@ struct CommandFailure: Error, CustomStringConvertible {
                 )
             )
         case let error as ServerConfigurationError: self.init(unusable: error.description)
+        case let error as BackupError: self.init(unusable: error.description)
         case let error as StorageError:
             self.init(unusable: "The data folder cannot be used: \(error.message)")
         case let error as ConnectionVariables.Incomplete:

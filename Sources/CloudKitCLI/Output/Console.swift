@@ -17,9 +17,31 @@ enum Console {
         }
     }
 
+    /// Prints a table; on a terminal as wide as that, with a head that stands out.
+    ///
+    /// - Throws: `CommandFailure` when nobody reads it any more.
+    static func write(_ table: Table) throws {
+        let style = TerminalStyle.isUsed(for: STDOUT_FILENO) ? TerminalStyle.bold : nil
+        try write(table.text(columns: columns, head: style))
+    }
+
+    /// Tells a person what went wrong.
+    static func sayError(_ text: String) {
+        let word = "Error:"
+        let text = TerminalText.lines(text.hasPrefix(word) ? text : "\(word) \(text)")
+        let isColored = TerminalStyle.isUsed(for: STDERR_FILENO)
+        let head = isColored ? TerminalStyle.red.applied(to: word) : word
+        tell(head + text.dropFirst(word.count))
+    }
+
     /// Tells a person, not a program; what others put into the text cannot change the terminal.
-    static func say(_ text: String) {
+    static func say(_ text: String, _ style: TerminalStyle? = nil) {
         let text = TerminalText.lines(text)
+        let isColored = style != nil && TerminalStyle.isUsed(for: STDERR_FILENO)
+        tell(isColored ? style?.applied(to: text) ?? text : text)
+    }
+
+    private static func tell(_ text: String) {
         try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
     }
 

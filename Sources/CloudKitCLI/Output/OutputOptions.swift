@@ -8,6 +8,9 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON, one object on each line.")
     var json = false
 
+    @OptionGroup
+    var terminal: TerminalOptions
+
     /// Prints an object as a line of JSON, its keys in order.
     func write(_ object: some Encodable) throws {
         try Console.write(Self.line(object))
@@ -42,7 +45,7 @@ struct OutputOptions: ParsableArguments {
         } else {
             let found = items.compactMap { try? $0.get() }
             if !found.isEmpty || failures.isEmpty {
-                try Console.write(table(found).text(columns: Console.columns))
+                try Console.write(table(found))
             }
             for failure in failures { Console.say(Self.text(failure)) }
         }

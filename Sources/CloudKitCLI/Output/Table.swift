@@ -24,14 +24,17 @@ package struct Table {
     }
 
     /// The table as text; at most as wide as a terminal, where there is one.
-    package func text(columns: Int?) -> String {
+    package func text(columns: Int?) -> String { text(columns: columns, head: nil) }
+
+    /// The table as text, with a head that stands out.
+    func text(columns: Int?, head: TerminalStyle?) -> String {
         let lines = [header.map { DisplayText($0.uppercased()) }] + rows
         let widths = widths(of: lines, columns: columns)
-        return lines.map { line in
+        return lines.enumerated().map { place, line in
             let cells = zip(line, widths).map { $0.padded(to: $1) }
             var text = cells.joined(separator: String(repeating: " ", count: Self.gap))
             while text.last == " " { text.removeLast() }
-            return text
+            return place == 0 ? head?.applied(to: text) ?? text : text
         }
         .joined(separator: "\n")
     }

@@ -5,6 +5,8 @@ import CloudKitServerSQLite
 import Foundation
 
 /// What `serve` and `exec` have in common: whom they serve and what tests may ask of them.
+///
+/// What is not given has no value here, so that `serve` can look for it elsewhere.
 struct ServerOptions: ParsableArguments {
     @Option(
         help: """
@@ -17,8 +19,14 @@ struct ServerOptions: ParsableArguments {
     /// The container of a new server of which nobody named one.
     static let usualContainer = "iCloud.com.example.app"
 
-    @Option(name: .customLong("user"), help: "A user to sign in; may be given several times.")
-    var users: [String] = ["Ada"]
+    @Option(
+        name: .customLong("user"),
+        help: "A user to sign in, Ada where none is named; may be given several times."
+    )
+    var users: [String] = []
+
+    /// The user of a server for which nobody named one.
+    static let usualUsers = ["Ada"]
 
     @Flag(help: "Make any container that a request names, empty, on its first use. For tests.")
     var anyContainer = false
@@ -31,6 +39,30 @@ struct ServerOptions: ParsableArguments {
     )
     var userHeader = false
 
+    @Flag(
+        help: """
+            Read every value that comes without a type by the schema, also where iCloud was seen to \
+            refuse it.
+            """
+    )
+    var typesBySchema = false
+
+    @Flag(
+        inversion: .prefixedNo,
+        help:
+            "Let saves in development make the types and fields that they need; they do by default."
+    )
+    var growsSchema: Bool?
+
+    @Option(help: "Bytes that each user's records and assets may take, such as 500MB; no limit.")
+    var quota: String?
+
+    @Option(help: "Bytes that the public database may take, such as 2GB; no limit.")
+    var publicQuota: String?
+
+    @Option(help: "Requests that each user may make in a second; no limit.")
+    var requestRate: Int?
+
     @Option(help: "A file with faults, as JSON; see the guide to testing.")
     var faults: String?
 
@@ -40,33 +72,71 @@ struct ServerOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print each request, and for each refusal what to do.")
     var verbose = false
 
-    /// The configuration of a server for these options.
-    ///
-    /// - Throws: `ValidationError` when the file of faults cannot be used.
-    func configuration(directory: String?, port: Int) throws -> CloudServer.Configuration {
-        var configuration = CloudServer.Configuration(directory: directory, port: port)
-        configuration.service.opensContainers = anyContainer
-        configuration.service.acceptsUserNames = userHeader
-        configuration.hasVirtualClock = virtualClock
-        configuration.faults = try faultPlan()
-        if verbose {
-            configuration.watcher = { entry in Console.say(entry.description) }
-        }
-        return configuration
+    @OptionGroup
+    var terminal: TerminalOptions
+
+    /// The settings that these options have for a server.
+    struct Choice {
+        var configuration: CloudServer.Configuration
+        var container: String?
+        var users: [String]
     }
 
-    private func faultPlan() throws -> FaultPlan? {
-        guard let faults else { return nil }
+    /// Reads the settings.
+    ///
+    /// - Throws: `CommandFailure` when one cannot be used.
+    func choice(from settings: inout ServerSettings) throws -> Choice {
+        var configuration = CloudServer.Configuration()
+        let container = try settings.text("container", container)
+        if let container, let problem = Self.problem(withContainer: container) {
+            throw CommandFailure(unusable: "\(settings.place("container")): \(problem)")
+        }
+        let users = try settings.texts("user", users, default: Self.usualUsers)
+        func flag(_ name: String, _ given: Bool) throws -> Bool {
+            try settings.flag(name, given ? true : nil)
+        }
+        configuration.service.opensContainers = try flag("any-container", anyContainer)
+        configuration.service.acceptsUserNames = try flag("user-header", userHeader)
+        configuration.service.readsTypesBySchema = try flag("types-by-schema", typesBySchema)
+        configuration.service.growsSchema =
+            try settings.flag("grows-schema", growsSchema, default: true)
+        configuration.service.userQuotaBytes = try settings.bytes("quota", quota)
+        configuration.service.publicQuotaBytes = try settings.bytes("public-quota", publicQuota)
+        configuration.service.requestRate = try settings.number("request-rate", requestRate)
+            .map { RequestRate(burst: $0, perSecond: Double($0)) }
+        configuration.faults = try settings.text("faults", faults).map(Self.faultPlan)
+        configuration.hasVirtualClock = try flag("virtual-clock", virtualClock)
+        if try flag("verbose", verbose) {
+            configuration.watcher = { entry in
+                Console.say(
+                    entry.description,
+                    entry.status >= 500 ? .red : entry.status >= 400 ? .yellow : nil
+                )
+            }
+        }
+        return Choice(configuration: configuration, container: container, users: users)
+    }
+
+    /// Why a text is no container's identifier; nil when it is one.
+    static func problem(withContainer name: String) -> String? {
+        let isFit = name.utf8.allSatisfy {
+            (0x21...0x7E).contains($0) && !"/?#%\\\"'".utf8.contains($0)
+        }
+        guard name.isEmpty || name.utf8.count > 255 || !isFit else { return nil }
+        return "'\(name)' is no container; one is named like iCloud.com.example.app"
+    }
+
+    private static func faultPlan(_ path: String) throws -> FaultPlan {
         let data: Data
         do {
-            data = try Data(contentsOf: URL(fileURLWithPath: faults))
+            data = try Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
-            throw ValidationError("--faults \(faults): the file cannot be read")
+            throw CommandFailure(unusable: "--faults \(path): the file cannot be read")
         }
         do {
             return try FaultPlan(json: data)
         } catch {
-            throw ValidationError("--faults \(faults): \(error.description)")
+            throw CommandFailure(unusable: "--faults \(path): \(error.description)")
         }
     }
 }

@@ -41,7 +41,7 @@ package enum ValueText {
         case .int64(let integer): String(integer)
         case .double(let double): String(double)
         case .timestamp(let milliseconds): date(milliseconds)
-        case .bytes(let data): "\(data.count) bytes"
+        case .bytes(let data): Amount.text(data.count, "byte")
         case .reference(let reference): "-> \(reference.recordName)"
         case .location(let location): "\(location.latitude), \(location.longitude)"
         case .asset(let asset): asset.size.map { "file of \($0) bytes" } ?? "file"

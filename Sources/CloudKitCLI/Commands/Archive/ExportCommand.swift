@@ -32,6 +32,9 @@ struct ExportCommand: AsyncParsableCommand {
     @Flag(help: "Export the public database, the private one and what others share, to one file.")
     var all = false
 
+    @OptionGroup
+    var overwriting: OverwriteOptions
+
     @OptionGroup(title: "Place")
     var place: DatabaseOptions
 
@@ -39,6 +42,7 @@ struct ExportCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
+        try overwriting.check(file)
         let client = try place.connection.client()
         guard !all || (place.database == nil && zones.isEmpty) else {
             throw CommandFailure(unusable: "--all goes with neither --database nor --zone")
@@ -74,8 +78,9 @@ struct ExportCommand: AsyncParsableCommand {
         }
         if output.json { return try output.write(summary) }
         try Console.write(
-            "Exported \(summary.records) records of \(summary.zones) zones, with "
-                + "\(summary.assets) files, to \(file)"
+            "Exported \(Amount.text(summary.records, "record")) of "
+                + "\(Amount.text(summary.zones, "zone")), with "
+                + "\(Amount.text(summary.assets, "file")), to \(file)"
         )
     }
 

@@ -95,15 +95,22 @@ struct ImportCommand: AsyncParsableCommand {
             try output.write(report)
         } else {
             try Console.write(
-                "Imported \(report.records) records of \(report.zones) zones, with "
-                    + "\(report.assets) files"
+                "Imported \(Amount.text(report.records, "record")) of "
+                    + "\(Amount.text(report.zones, "zone")), with "
+                    + Amount.text(report.assets, "file")
             )
         }
         if report.shares > 0 {
-            Console.say("\(report.shares) shares were left out: invite their people again")
+            Console.say(
+                report.shares == 1
+                    ? "1 share was left out: invite its people again"
+                    : "\(report.shares) shares were left out: invite their people again"
+            )
         }
         guard report.rejected == 0 else {
-            throw CommandFailure("\(report.rejected) lines were not imported")
+            throw CommandFailure(
+                Amount.text(report.rejected, "line was", "lines were") + " not imported"
+            )
         }
     }
 

@@ -15,17 +15,17 @@ struct AssetsDownloadCommand: AsyncParsableCommand {
         let size: Int64?
     }
 
-    @Argument(help: "The record's name.")
+    @OptionGroup
+    var asset: AssetOptions
+
+    @Option(help: "The record's name.")
     var name: String
-
-    @Argument(help: "The field.")
-    var field: String
-
-    @Option(name: .customLong("to"), help: "The file to write; it must not be there yet.")
-    var file: String
 
     @Option(help: "Which file of a list, from 0.")
     var index = 0
+
+    @OptionGroup
+    var overwriting: OverwriteOptions
 
     @OptionGroup(title: "Place")
     var place: ZoneOptions
@@ -34,10 +34,9 @@ struct AssetsDownloadCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
+        let (file, field) = (asset.file, asset.field)
+        try overwriting.check(file)
         let target = URL(fileURLWithPath: file)
-        guard !FileManager.default.fileExists(atPath: target.path) else {
-            throw CommandFailure(unusable: "\(file) is there already; give another name")
-        }
         let client = try place.database.connection.client()
         let results = try await client.lookup(
             [name],
@@ -51,11 +50,12 @@ struct AssetsDownloadCommand: AsyncParsableCommand {
         let assets = try results.first?.get().assets(of: field) ?? []
         guard assets.indices.contains(index) else {
             throw CommandFailure(
-                "The field \(field) of the record \(name) has \(assets.count) files; "
+                "The field \(field) of the record \(name) has \(Amount.text(assets.count, "file")); "
                     + "--index \(index) is none of them"
             )
         }
         let line = ProgressLine("downloading \(DisplayText(target.lastPathComponent).text)")
+        if overwriting.force { try? FileManager.default.removeItem(at: target) }
         try await client.download(assets[index], to: target) { line.update($0) }
         if output.json {
             try output.write(Downloaded(file: file, size: assets[index].size))

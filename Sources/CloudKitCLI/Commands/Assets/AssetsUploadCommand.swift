@@ -9,17 +9,14 @@ struct AssetsUploadCommand: AsyncParsableCommand {
         abstract: "Upload a file into a field of a record, which is made where it is new."
     )
 
-    @Argument(help: "The file.")
-    var file: String
+    @OptionGroup
+    var asset: AssetOptions
 
     @Option(help: "The record type.")
     var type: String
 
     @Option(help: "The record's name; the service makes one when it is left out.")
     var name: String?
-
-    @Option(help: "The field.")
-    var field: String
 
     @OptionGroup(title: "Place")
     var place: ZoneOptions
@@ -31,16 +28,16 @@ struct AssetsUploadCommand: AsyncParsableCommand {
         let client = try place.database.connection.client()
         let database = place.database.scope(client)
         let upload = AssetUpload(client: client, database: database, zoneID: place.zoneID)
-        let (recordName, asset) = try await upload(
-            URL(fileURLWithPath: file),
+        let (recordName, uploaded) = try await upload(
+            URL(fileURLWithPath: asset.file),
             recordName: name,
             recordType: type,
-            field: field
+            field: asset.field
         )
         let record = WireRecord(
             recordName: recordName,
             recordType: type,
-            fields: [field: WireField(.asset(asset))]
+            fields: [asset.field: WireField(.asset(uploaded))]
         )
         let saved = try await client.modifyRecords(
             ModifyRecordsRequest(

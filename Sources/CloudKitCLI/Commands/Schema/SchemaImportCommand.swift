@@ -27,9 +27,9 @@ struct SchemaImportCommand: AsyncParsableCommand {
     func run() async throws {
         let schema = try SchemaFile(path: file)
         try await schema.parsed { try CloudService.validateSchema($0) }
-        let service = try place.folder.open(makes: !dryRun)
+        let service = try place.folder.open(isDryRun: dryRun)
         // A dry run makes neither folder nor container, and says what would be in a new one.
-        let container = try await place.folder.containerName(service, makes: true)
+        let container = try await place.folder.containerName(service)
         let kind = try place.kind
         let changes = try await service.importSchema(
             schema.text,

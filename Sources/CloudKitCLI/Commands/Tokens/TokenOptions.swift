@@ -14,7 +14,20 @@ struct TokenOptions: ParsableArguments {
     var file: String?
 
     @OptionGroup
+    var overwriting: OverwriteOptions
+
+    @OptionGroup
     var output: OutputOptions
+
+    func validate() throws {
+        guard ConnectionOptions.isAddress(url) else {
+            throw ValidationError(
+                "--url '\(url)' is no address; one is a scheme and a host, such as "
+                    + "http://127.0.0.1:8787"
+            )
+        }
+        if let file { try overwriting.check(file) }
+    }
 
     /// Prints or writes settings.
     func write(_ settings: KeyValuePairs<String, String?>) throws {

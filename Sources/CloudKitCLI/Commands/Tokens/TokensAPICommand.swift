@@ -14,8 +14,8 @@ struct TokensAPICommand: AsyncParsableCommand {
 
     func run() async throws {
         typealias Name = ConnectionVariables.Name
-        let service = try options.place.folder.open(makes: true)
-        let container = try await options.place.folder.containerName(service, makes: true)
+        let service = try options.place.folder.open()
+        let container = try await options.place.folder.containerName(service)
         let kind = try options.place.kind
         let token = try await service.addAPIToken(container: container, environment: kind)
         try options.write([

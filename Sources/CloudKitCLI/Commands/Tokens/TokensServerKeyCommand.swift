@@ -18,8 +18,8 @@ struct TokensServerKeyCommand: AsyncParsableCommand {
 
     func run() async throws {
         typealias Name = ConnectionVariables.Name
-        let service = try options.place.folder.open(makes: true)
-        let container = try await options.place.folder.containerName(service, makes: true)
+        let service = try options.place.folder.open()
+        let container = try await options.place.folder.containerName(service)
         let kind = try options.place.kind
         let keyID = try await service.addServerKey(
             publicKey: try publicKey(),

@@ -36,8 +36,8 @@ struct UsersAddCommand: AsyncParsableCommand {
     func run() async throws {
         let password = try passwordOptions.password()
         if let password { try CloudService.checkPassword(password) }
-        let service = try folder.open(makes: true)
-        let container = try await folder.containerName(service, makes: true)
+        let service = try folder.open()
+        let container = try await folder.containerName(service)
         if let email = email?.lowercased(),
             let other = try await service.users(container: container)
                 .first(where: { $0.emailAddress == email })

@@ -1,0 +1,54 @@
+import ArgumentParser
+import CloudKitServerCore
+
+/// Checks a server's data.
+struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Look at all data of a server: rows, indexes, references and files.",
+        discussion: """
+            Each row and file is compared with its checksum, each value with the schema, and each \
+            index entry and reference with the record that it is of. The server may be running. \
+            The exit status is 1 when something is wrong.
+            """
+    )
+
+    @Flag(help: "Make again what can be made of the records: indexes, references, sums.")
+    var repair = false
+
+    @Option(help: "The server's folder.")
+    var data = "cloudkit-data"
+
+    @OptionGroup
+    var output: OutputOptions
+
+    func run() async throws {
+        let service = try DataFolder(path: data, container: nil).open()
+        let report = try await service.check(repairs: repair)
+        if output.json {
+            for finding in report.findings { try output.write(finding) }
+        } else {
+            for finding in report.findings { try Console.write(Self.text(finding)) }
+            try Console.write(
+                "Looked at \(Amount.text(report.records, "record")) in "
+                    + "\(Amount.text(report.zones, "zone")), and at "
+                    + Amount.text(report.assets, "asset")
+            )
+        }
+        guard !report.isGood else { return }
+        let left = report.findings.filter { !$0.isRepaired }
+        let derived = left.filter(\.isDerived).count
+        throw CommandFailure(
+            Amount.text(left.count, "thing is", "things are") + " wrong"
+                + (derived > 0 ? "; --repair mends \(derived) of them" : "")
+        )
+    }
+
+    private static func text(_ finding: CheckFinding) -> String {
+        let place = [
+            finding.container, finding.environment, finding.database, finding.zone, finding.record,
+        ].compactMap(\.self).joined(separator: " ")
+        let state = finding.isRepaired ? " (repaired)" : ""
+        return DisplayText((place.isEmpty ? "" : "\(place): ") + finding.problem + state).text
+    }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+import CloudKitServerSQLite
+
+/// Restores a server's data.
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Make a server's data of a file of cloudkit backup.",
+        discussion: """
+            Users, passwords and tokens come back as they were. Change tokens expire, so that \
+            clients fetch everything again.
+            """
+    )
+
+    @Argument(help: "The file that cloudkit backup wrote.")
+    var file: String
+
+    @Option(help: "The folder to restore to; made when it is not there, and empty.")
+    var data = "cloudkit-data"
+
+    @OptionGroup
+    var terminal: TerminalOptions
+
+    func run() async throws {
+        let damaged = try await Restore(of: file).run(into: data)
+        try Console.write("Restored \(file) to \(data)")
+        guard damaged.isEmpty else {
+            throw CommandFailure(
+                "These assets were damaged when the backup was made: "
+                    + damaged.joined(separator: ", ")
+            )
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Logging
+
+/// Writes each line of the log as one JSON object, for programs that collect logs.
+///
+/// The keys of the metadata stand beside `time`, `level`, `logger` and `message`, which no metadata
+/// replaces.
+struct JSONLogHandler: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    var logLevel = Logger.Level.info
+    private let label: String
+    private let write: @Sendable (String) -> Void
+
+    init(
+        label: String,
+        write: @escaping @Sendable (String) -> Void = { line in
+            try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
+        }
+    ) {
+        self.label = label
+        self.write = write
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var members = (metadataProvider?.get() ?? [:]).merging(metadata) { $1 }
+            .merging(event.metadata ?? [:]) { $1 }.mapValues(Member.init)
+        members["time"] = .text(Date.now.formatted(.iso8601.time(includingFractionalSeconds: true)))
+        members["level"] = .text(event.level.rawValue)
+        members["logger"] = .text(label)
+        members["message"] = .text(event.message.description)
+        guard let line = try? OutputOptions.line(members) else { return }
+        write(line)
+    }
+
+    /// A value of the metadata as JSON.
+    private enum Member: Encodable {
+        case text(String)
+        case list([Member])
+        case object([String: Member])
+
+        init(_ value: Logger.Metadata.Value) {
+            switch value {
+            case .string(let text): self = .text(text)
+            case .stringConvertible(let value): self = .text(value.description)
+            case .array(let values): self = .list(values.map(Member.init))
+            case .dictionary(let values): self = .object(values.mapValues(Member.init))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .text(let text): try container.encode(text)
+            case .list(let values): try container.encode(values)
+            case .object(let values): try container.encode(values)
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import ArgumentParser
+import Foundation
+import Logging
+
+/// How lines of the log are written.
+enum LogFormat: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+
+    /// A logger that writes to standard error.
+    func logger(_ level: Logger.Level) -> Logger {
+        var logger = Logger(label: "cloudkit") { label in
+            switch self {
+            case .text: StreamLogHandler.standardError(label: label)
+            case .json: JSONLogHandler(label: label)
+            }
+        }
+        logger.logLevel = level
+        return logger
+    }
+}

@@ -1,0 +1,235 @@
+import ArgumentParser
+import CloudKitServer
+import CloudKitServerCore
+import CloudKitServerSQLite
+import CloudKitWire
+import Foundation
+import Logging
+
+/// What only `serve` can be told: where it listens, who may reach it and what it keeps.
+struct ServeOptions: ParsableArguments {
+    @Option(help: "The folder of the data; made when it is not there. cloudkit-data by default.")
+    var data: String?
+
+    @Option(help: "The port to listen on, 8787 by default; 0 takes a free one.")
+    var port: Int?
+
+    @Option(
+        help: """
+            The address to listen on, 127.0.0.1 by default. Others than loopback let other machines \
+            in: put a proxy with TLS before the server.
+            """
+    )
+    var host: String?
+
+    @Option(
+        name: .customLong("allowed-host"),
+        help: "A name that requests may ask for, beside the loopback ones; repeatable."
+    )
+    var allowedHosts: [String] = []
+
+    @Option(
+        name: .customLong("allowed-origin"),
+        help: "An origin whose web pages may call the server, beside loopback; repeatable."
+    )
+    var allowedOrigins: [String] = []
+
+    @Option(help: "The URL under which clients reach the server, when a proxy is before it.")
+    var publicURL: String?
+
+    @Option(
+        name: .customLong("trusted-proxy"),
+        help: """
+            The address of a proxy whose X-Forwarded-For, -Host and -Proto are believed; repeatable.
+            """
+    )
+    var trustedProxies: [String] = []
+
+    @Option(
+        help: """
+            When a write is answered: full, the default, when power loss cannot undo it; relaxed, \
+            when only the end of the process cannot, which is faster where syncing the disk is slow.
+            """
+    )
+    var durability: Durability?
+
+    @Option(help: "Seconds after which a silent connection is closed, 75 by default.")
+    var idleSeconds: Int?
+
+    @Option(help: "Seconds for a request to come, beside those that its bytes take; 60 by default.")
+    var requestSeconds: Int?
+
+    @Option(help: "Connections at most, 800 by default.")
+    var maxConnections: Int?
+
+    @Option(help: "Connections at most from one address, 250 by default.")
+    var maxConnectionsPerAddress: Int?
+
+    @Option(help: "Bytes of bodies, and as many of answers, in memory at most; 256 MiB by default.")
+    var memoryBytes: Int?
+
+    @Option(help: "Days that a user stays signed in without using the token, 14 by default.")
+    var sessionDays: Int?
+
+    @Option(help: "Days for which the server knows deletions, 90 by default.")
+    var tombstoneDays: Int?
+
+    @Flag(
+        help: """
+            Make each web auth token good for one request, whose answer has the next one, and once \
+            more in case that answer got lost; any other use of it ends the session. For clients \
+            that send one request at a time and keep the newest token.
+            """
+    )
+    var rotateTokens = false
+
+    @Option(
+        name: .customLong("sign-in-callback"),
+        help: """
+            An address to which users may be sent with their token after signing in, such as \
+            myapp://signed-in, beside loopback; repeatable.
+            """
+    )
+    var signInCallbacks: [String] = []
+
+    @Option(help: "Bytes of a request body at most.")
+    var maxRequestBytes: Int?
+
+    @Option(help: "Bytes of an asset at most.")
+    var maxAssetBytes: Int?
+
+    @Option(
+        help:
+            "Seconds that requests under way have to end when the server is stopped; 10 by default."
+    )
+    var stopSeconds: Int?
+
+    @Option(
+        help: """
+            A file with the key for the routes of operators, which a server that is not on loopback \
+            lacks otherwise. On loopback a new key is printed at each start.
+            """
+    )
+    var adminKeyFile: String?
+
+    @Option(help: "How lines of the log are written: text, the default, or json.")
+    var logFormat: LogFormat?
+
+    @Option(help: "From which level lines of the log are written: warning by default.")
+    var logLevel: LogLevel?
+
+    /// The names of the durabilities.
+    enum Durability: String, ExpressibleByArgument, CaseIterable {
+        case full, relaxed
+    }
+
+    /// The names of the levels.
+    enum LogLevel: String, ExpressibleByArgument, CaseIterable {
+        case trace, debug, info, notice, warning, error, critical
+
+        /// The level.
+        var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .warning }
+    }
+
+    /// What these options say of a server that is no part of its configuration.
+    struct Choice {
+        var data: String
+        var stopSeconds: Int
+        var logger: Logger
+        /// Whether the key for operators came in a file, so that who needs it has it.
+        var hasKeyFile: Bool
+    }
+
+    /// Reads the settings into a configuration.
+    ///
+    /// - Throws: `CommandFailure` when one cannot be used.
+    func read(
+        from settings: inout ServerSettings,
+        into configuration: inout CloudServer.Configuration
+    ) throws -> Choice {
+        let data = try settings.text("data", data, default: "cloudkit-data")
+        configuration.directory = data
+        try readAddress(from: &settings, into: &configuration)
+        try readLimits(from: &settings, into: &configuration)
+        let durability = try settings.word("durability", durability, default: .full)
+        configuration.durability = durability == .full ? .full : .relaxed
+        configuration.service.rotatesWebTokens =
+            try settings.flag("rotate-tokens", rotateTokens ? true : nil)
+        let keyFile = try settings.text("admin-key-file", adminKeyFile)
+        configuration.administrationKey = try keyFile.map(Self.key)
+        let format = try settings.word("log-format", logFormat, default: .text)
+        let level = try settings.word("log-level", logLevel, default: .warning)
+        return Choice(
+            data: data,
+            stopSeconds: try settings.number("stop-seconds", stopSeconds, default: 10),
+            logger: format.logger(level.level),
+            hasKeyFile: keyFile != nil
+        )
+    }
+
+    private func readAddress(
+        from settings: inout ServerSettings,
+        into configuration: inout CloudServer.Configuration
+    ) throws {
+        let port = try settings.number("port", port, default: 8787, least: 0)
+        guard port <= 65535 else {
+            throw CommandFailure(
+                unusable: "\(settings.place("port")) \(port): a port is a number from 0 to 65535"
+            )
+        }
+        configuration.port = port
+        configuration.host = try settings.text("host", host, default: "127.0.0.1")
+        configuration.publicURL = try settings.text("public-url", publicURL)
+        configuration.allowedHosts = Set(try settings.texts("allowed-host", allowedHosts))
+        configuration.allowedOrigins = Set(try settings.texts("allowed-origin", allowedOrigins))
+        configuration.trustedProxies = Set(try settings.texts("trusted-proxy", trustedProxies))
+        configuration.signInCallbacks =
+            Set(try settings.texts("sign-in-callback", signInCallbacks))
+    }
+
+    private func readLimits(
+        from settings: inout ServerSettings,
+        into configuration: inout CloudServer.Configuration
+    ) throws {
+        configuration.idleSeconds = try settings.number("idle-seconds", idleSeconds, default: 75)
+        configuration.requestSeconds =
+            try settings.number("request-seconds", requestSeconds, default: 60)
+        configuration.maxConnections =
+            try settings.number("max-connections", maxConnections, default: 800)
+        configuration.maxConnectionsPerAddress = try settings.number(
+            "max-connections-per-address",
+            maxConnectionsPerAddress,
+            default: 250
+        )
+        configuration.memoryBytes =
+            try settings.number("memory-bytes", memoryBytes, default: 256 << 20)
+        configuration.service.requestBodyBytes = try settings.number(
+            "max-request-bytes",
+            maxRequestBytes,
+            default: Limits.requestBodyBytes
+        )
+        configuration.service.assetBytes =
+            try settings.number("max-asset-bytes", maxAssetBytes, default: Limits.assetBytes)
+        configuration.service.webTokenSeconds =
+            Self.seconds(ofDays: try settings.number("session-days", sessionDays, default: 14))
+        configuration.service.tombstoneSeconds =
+            Self.seconds(ofDays: try settings.number("tombstone-days", tombstoneDays, default: 90))
+    }
+
+    /// A hundred years at most, which nobody waits for.
+    private static func seconds(ofDays days: Int) -> Int64 {
+        Int64(min(days, 36_500)) * 24 * 60 * 60
+    }
+
+    private static func key(in file: String) throws -> String {
+        let key = (try? String(contentsOfFile: file, encoding: .utf8))?
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        guard let key, key.utf8.count >= 16 else {
+            throw CommandFailure(
+                unusable: "--admin-key-file \(file): the file must hold a key of 16 characters or "
+                    + "more"
+            )
+        }
+        return key
+    }
+}

@@ -1,0 +1,208 @@
+import CloudKitWire
+import Configuration
+
+/// The settings of a server, each from the first place that has it: the command line, the environment,
+/// a file of configuration, the default.
+///
+/// A setting has one name everywhere: the option `--max-connections` is `max-connections` in the file
+/// and `CLOUDKIT_SERVE_MAX_CONNECTIONS` in the environment.
+struct ServerSettings {
+    /// A setting and where it was found.
+    struct Entry: Hashable, Encodable {
+        let name: String
+        let value: String
+        let source: String
+    }
+
+    /// The settings that were asked for, in that order.
+    private(set) var entries: [Entry] = []
+
+    private let variables: [String: String]
+    private let environment: EnvironmentVariablesProvider
+    private let file: SettingsFile?
+
+    private static let prefix = ["cloudkit", "serve"]
+
+    /// Prepares to read settings.
+    ///
+    /// - Parameters:
+    ///   - variables: The environment.
+    ///   - file: The file of configuration; nil where there is none.
+    init(variables: [String: String] = [:], file: SettingsFile? = nil) {
+        self.variables = variables.filter { $0.key.hasPrefix(Self.variable("")) }
+        environment = EnvironmentVariablesProvider(environmentVariables: self.variables)
+        self.file = file
+    }
+
+    /// The name of a setting's variable.
+    static func variable(_ name: String) -> String {
+        (prefix + [name]).joined(separator: "_").uppercased().replacing("-", with: "_")
+    }
+
+    // MARK: Asking
+
+    /// Text; nil where nobody says it.
+    mutating func text(_ name: String, _ given: String?) throws -> String? {
+        try find(name, given, .string) { if case .string(let text) = $0 { text } else { nil } }
+            ?? note(name, nil)
+    }
+
+    /// Text with a default.
+    mutating func text(_ name: String, _ given: String?, default value: String) throws -> String {
+        try text(name, given) ?? note(name, value) ?? value
+    }
+
+    /// One of several words.
+    mutating func word<Word: RawRepresentable & CaseIterable>(
+        _ name: String,
+        _ given: Word?,
+        default value: Word
+    ) throws -> Word where Word.RawValue == String {
+        let text = try text(name, given?.rawValue, default: value.rawValue)
+        guard let word = Word(rawValue: text) else {
+            let words = Word.allCases.map(\.rawValue).joined(separator: " or ")
+            throw CommandFailure(unusable: "\(place(name)): '\(text)' is not \(words)")
+        }
+        return word
+    }
+
+    /// A number; nil where nobody says it.
+    mutating func number(_ name: String, _ given: Int?, least: Int = 1) throws -> Int? {
+        let found = try find(name, given, .int) { if case .int(let int) = $0 { int } else { nil } }
+        if let found, found < least {
+            throw CommandFailure(unusable: "\(place(name)) \(found): the least is \(least)")
+        }
+        return found ?? note(name, nil)
+    }
+
+    /// A number with a default.
+    mutating func number(
+        _ name: String,
+        _ given: Int?,
+        default value: Int,
+        least: Int = 1
+    ) throws -> Int {
+        try number(name, given, least: least) ?? note(name, value) ?? value
+    }
+
+    /// Yes or no.
+    mutating func flag(_ name: String, _ given: Bool?, default value: Bool = false) throws -> Bool {
+        try find(name, given, .bool) { if case .bool(let bool) = $0 { bool } else { nil } }
+            ?? note(name, value) ?? value
+    }
+
+    /// Several texts; commas stand between them in a variable.
+    mutating func texts(
+        _ name: String,
+        _ given: [String],
+        default value: [String] = []
+    ) throws -> [String] {
+        try find(name, given.isEmpty ? nil : given, .stringArray) { content -> [String]? in
+            guard case .stringArray(let texts) = content else { return nil }
+            return texts.filter { !$0.isEmpty }
+        } ?? note(name, value) ?? value
+    }
+
+    /// A number of bytes, such as `500000` or `2 GB`; nil where nobody says it.
+    mutating func bytes(_ name: String, _ given: String?) throws -> Int64? {
+        guard let text = try text(name, given) else { return nil }
+        guard let bytes = ByteCount(text)?.bytes else {
+            throw CommandFailure(
+                unusable: "\(place(name)): '\(text)' is no number of bytes, such as 500MB"
+            )
+        }
+        return bytes
+    }
+
+    /// Refuses names in the file and in the environment that no setting has; called when all settings
+    /// were asked for.
+    ///
+    /// - Parameter others: Settings that were not asked for here.
+    /// - Throws: `CommandFailure` that names the nearest setting.
+    func checkNames(besides others: [String]) throws {
+        let names = entries.map(\.name)
+        if let file, let name = file.names.sorted().first(where: { !names.contains($0) }) {
+            throw CommandFailure(
+                unusable: "\(file.path): there is no setting '\(name)'" + Self.advice(name, names)
+            )
+        }
+        let known = (names + others).map(Self.variable)
+        guard let variable = variables.keys.sorted().first(where: { !known.contains($0) }) else {
+            return
+        }
+        throw CommandFailure(
+            unusable: "There is no setting for the variable \(variable)"
+                + Self.advice(variable, known)
+        )
+    }
+
+    private static func advice(_ name: String, _ names: [String]) -> String {
+        let advice = NearestName.advice(for: name, in: names)
+        return advice.isEmpty ? "; cloudkit serve --print-config lists them" : advice
+    }
+
+    // MARK: Finding
+
+    /// Where a setting was found, for messages.
+    func place(_ name: String) -> String {
+        entries.last { $0.name == name }?.source ?? "--\(name)"
+    }
+
+    /// Writes a setting down that nobody says; answers what is used instead.
+    private mutating func note<Value>(_ name: String, _ value: Value?) -> Value? {
+        entries.removeAll { $0.name == name }
+        entries.append(Entry(name: name, value: Self.text(of: value), source: "default"))
+        return value
+    }
+
+    private mutating func find<Value>(
+        _ name: String,
+        _ given: Value?,
+        _ type: ConfigType,
+        _ content: (ConfigContent) -> Value?
+    ) throws -> Value? {
+        guard
+            let (value, source) = try given.map({ ($0, "--\(name)") })
+                ?? stored(environment, name, type, at: Self.variable(name), content)
+                ?? file.flatMap({ file in
+                    try stored(file.values, name, type, at: "\(name) of \(file.path)", content)
+                })
+        else { return nil }
+        entries.removeAll { $0.name == name }
+        entries.append(Entry(name: name, value: Self.text(of: value), source: source))
+        return value
+    }
+
+    /// What the environment or a file says.
+    private func stored<Value>(
+        _ provider: some ConfigProvider,
+        _ name: String,
+        _ type: ConfigType,
+        at source: String,
+        _ content: (ConfigContent) -> Value?
+    ) throws -> (Value, source: String)? {
+        do {
+            let found = try provider.value(forKey: Self.key(name), type: type).value?.content
+            return found.flatMap(content).map { ($0, source) }
+        } catch {
+            throw CommandFailure(unusable: "\(source) is not \(Self.words(for: type))")
+        }
+    }
+
+    /// The key of a setting in a file.
+    static func key(_ name: String) -> AbsoluteConfigKey { AbsoluteConfigKey(prefix + [name]) }
+
+    private static func text(of value: Any?) -> String {
+        guard let value else { return "" }
+        return (value as? [String])?.joined(separator: ",") ?? "\(value)"
+    }
+
+    private static func words(for type: ConfigType) -> String {
+        switch type {
+        case .int: "a whole number"
+        case .bool: "true or false"
+        case .stringArray: "a list of texts"
+        default: "a text"
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Configuration
+import Foundation
+
+/// A file with the settings of a server: a JSON object whose keys are the options' names.
+struct SettingsFile {
+    /// One value of the file.
+    private enum Value: Decodable {
+        case content(ConfigContent)
+        case nothing
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if container.decodeNil() {
+                self = .nothing
+            } else if let bool = try? container.decode(Bool.self) {
+                self = .content(.bool(bool))
+            } else if let int = try? container.decode(Int.self) {
+                self = .content(.int(int))
+            } else if let text = try? container.decode(String.self) {
+                self = .content(.string(text))
+            } else {
+                self = .content(.stringArray(try container.decode([String].self)))
+            }
+        }
+    }
+
+    let path: String
+    /// The names of the settings in it.
+    let names: [String]
+    let values: InMemoryProvider
+
+    /// Reads a file.
+    ///
+    /// - Throws: `CommandFailure` when it cannot be read or is no object of settings.
+    init(path: String) throws {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw CommandFailure(unusable: "--config \(path): there is no file that can be read")
+        }
+        let found: [String: Value]
+        do {
+            found = try JSONDecoder().decode([String: Value].self, from: data)
+        } catch DecodingError.typeMismatch(_, let context) where context.codingPath.count > 0 {
+            throw CommandFailure(
+                unusable:
+                    "--config \(path): '\(context.codingPath[0].stringValue)' is no text, whole "
+                    + "number, true, false or list of texts"
+            )
+        } catch {
+            throw CommandFailure(
+                unusable: "--config \(path): the file is no JSON object of settings, such as "
+                    + "{\"port\": 8787}"
+            )
+        }
+        self.path = path
+        names = Array(found.keys)
+        var values: [AbsoluteConfigKey: ConfigValue] = [:]
+        for case (let name, .content(let content)) in found {
+            values[ServerSettings.key(name)] = ConfigValue(content, isSecret: false)
+        }
+        self.values = InMemoryProvider(name: path, values: values)
+    }
+}

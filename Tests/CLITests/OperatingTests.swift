@@ -1,0 +1,300 @@
+import Foundation
+import Testing
+
+@Suite("cloudkit backup, restore and check")
+struct OperatingTests {
+    /// Makes a zone with records, one with a file, in Ada's database.
+    private func fill(_ cloud: ServedCloud) async throws {
+        try await cloud.objects("zones", "create", "Notes")
+        let photo = try cloud.file("photo", String(repeating: "photo", count: 50_000))
+        for name in ["a", "b"] {
+            try await cloud.objects(
+                "records",
+                "save",
+                "--zone",
+                "Notes",
+                "--type",
+                "Note",
+                "--name",
+                name,
+                "--field",
+                "title=\(name)",
+                "--field",
+                "done=1"
+            )
+        }
+        try await cloud.objects(
+            "assets",
+            "upload",
+            photo,
+            "--zone",
+            "Notes",
+            "--type",
+            "Note",
+            "--name",
+            "a",
+            "--field",
+            "photo"
+        )
+    }
+
+    private func run(_ arguments: String...) async throws -> CommandProcess.Outcome {
+        try await CommandProcess.run(arguments)
+    }
+
+    /// Runs statements on a database that no server has open.
+    private func sqlite(_ file: String, _ statements: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "python3", "-c",
+            "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); "
+                + "c.commit(); c.close()",
+            file, statements,
+        ]
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
+
+    @Test("What was backed up under load comes back whole, files too, and change tokens expire")
+    func roundTrip() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let token = try await cloud.objects("records", "changes", "--zone", "Notes").last?[
+                "syncToken"
+            ]
+            let backup = cloud.path("backup.tar")
+            // Saves go on while it is written.
+            let outcomes = try await withThrowingTaskGroup(of: CommandProcess.Outcome.self) {
+                group in
+                for index in 0..<6 {
+                    group.addTask {
+                        try await cloud.run(
+                            "records",
+                            "save",
+                            "--zone",
+                            "Notes",
+                            "--type",
+                            "Note",
+                            "--name",
+                            "n\(index)",
+                            "--field",
+                            "title=\(index)"
+                        )
+                    }
+                }
+                group.addTask { try await run("backup", backup, "--data", cloud.data) }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.allSatisfy { $0.status == 0 }, "\(outcomes.map(\.errors))")
+            let other = cloud.path("other")
+            let restored = try await run("restore", backup, "--data", other)
+            #expect(restored.status == 0, "\(restored.errors)")
+            let checked = try await run("check", "--data", other)
+            #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
+            #expect(checked.output.contains("at 1 asset"))
+
+            let server = try await CommandProcess.start([
+                "serve", "--data", other, "--port", "0", "--user", "Ada",
+            ])
+            defer { server.end(SIGTERM) }
+            let settings = ServedCloud.settings(
+                try String(contentsOfFile: other + "/ada.env", encoding: .utf8)
+            )
+            let copy = cloud.path("copy")
+            let down = try await CommandProcess.run(
+                [
+                    "assets", "download", copy, "--zone", "Notes", "--name", "a", "--field",
+                    "photo",
+                ],
+                settings: settings
+            )
+            #expect(down.status == 0, "\(down.errors)")
+            #expect(FileManager.default.contentsEqual(atPath: cloud.path("photo"), andPath: copy))
+            let found = try await CommandProcess.run(
+                ["records", "get", "a", "b", "--zone", "Notes", "--json"],
+                settings: settings
+            )
+            #expect(try found.objects().count == 2)
+            let expired = try await CommandProcess.run(
+                ["records", "changes", "--zone", "Notes", "--since", "\(token ?? "")"],
+                settings: settings
+            )
+            #expect(expired.status == 1)
+            #expect(expired.errors.contains("CHANGE_TOKEN_EXPIRED"), "\(expired.errors)")
+        }
+    }
+
+    @Test("Nothing is restored over what is there, or of a file that is none or damaged")
+    func refusals() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let backup = cloud.path("backup.tar")
+            #expect(try await run("backup", backup, "--data", cloud.data).status == 0)
+            let full = try await run("restore", backup, "--data", cloud.data)
+            #expect(full.status == 2)
+            #expect(full.errors.contains("is not empty"))
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: backup))
+            var flipped = bytes
+            flipped[bytes.count / 4] ^= 1
+            for (place, damaged) in [
+                Data("no archive".utf8), bytes.prefix(bytes.count / 2), flipped, Data(),
+            ].enumerated() {
+                let file = cloud.path("damaged")
+                try damaged.write(to: URL(fileURLWithPath: file))
+                let target = cloud.path("target\(place)")
+                let outcome = try await run("restore", file, "--data", target)
+                #expect(outcome.status != 0, "\(place)")
+                #expect(!outcome.errors.isEmpty)
+                #expect(
+                    !FileManager.default.fileExists(atPath: target + "/cloud.sqlite"),
+                    "\(place)"
+                )
+            }
+        }
+    }
+
+    @Test("The archive is a tar archive that any tar reads")
+    func tar() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let backup = cloud.path("backup.tar")
+            #expect(try await run("backup", backup, "--data", cloud.data).status == 0)
+            let process = Process()
+            let output = Pipe()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = ["tar", "-tf", backup]
+            process.standardOutput = output
+            try process.run()
+            let names = String(
+                decoding: output.fileHandleForReading.readDataToEndOfFile(),
+                as: UTF8.self
+            ).split(separator: "\n")
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            #expect(names.prefix(2) == ["manifest.json", "cloud.sqlite"])
+            #expect(names.count == 3)
+            let attributes = try FileManager.default.attributesOfItem(atPath: backup)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test("A check names what is wrong, and mends what is derived")
+    func check() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let backup = cloud.path("backup.tar")
+            #expect(try await run("backup", backup, "--data", cloud.data).status == 0)
+            let data = cloud.path("copy")
+            #expect(try await run("restore", backup, "--data", data).status == 0)
+            try sqlite(
+                data + "/cloud.sqlite",
+                """
+                DELETE FROM indexEntry WHERE record = (SELECT id FROM record WHERE name = 'a');
+                INSERT INTO indexEntry SELECT zone, number, X'00', record + 1000 FROM indexEntry LIMIT 1;
+                INSERT INTO reference (zone, target, kind, source)
+                SELECT zone, 'b', 1, id FROM record WHERE name = 'a';
+                DELETE FROM asset;
+                UPDATE zone SET bytes = bytes + 7;
+                """
+            )
+            let found = try await run("check", "--data", data, "--json")
+            #expect(found.status == 1)
+            let problems = try found.objects().compactMap { $0["problem"] as? String }
+            for part in ["index entries are not", "is not there", "references", "assets", "bytes"] {
+                #expect(problems.contains { $0.contains(part) }, "\(part): \(problems)")
+            }
+            let repaired = try await run("check", "--data", data, "--repair")
+            #expect(repaired.status == 0, "\(repaired.output)\(repaired.errors)")
+            let again = try await run("check", "--data", data)
+            #expect(again.status == 0, "\(again.output)")
+        }
+    }
+
+    @Test("A check finds changed rows, values that are not of the schema, and changed files")
+    func damage() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let backup = cloud.path("backup.tar")
+            #expect(try await run("backup", backup, "--data", cloud.data).status == 0)
+            let data = cloud.path("copy")
+            #expect(try await run("restore", backup, "--data", data).status == 0)
+            try sqlite(
+                data + "/cloud.sqlite",
+                """
+                UPDATE record SET fields = X'7B7D' WHERE name = 'a';
+                UPDATE record SET fields = '{"nothing":{"value":1,"type":"INT64"}}', checksum = NULL
+                WHERE name = 'b';
+                """
+            )
+            let assets = try FileManager.default.subpathsOfDirectory(atPath: data + "/assets")
+            let asset = try #require(assets.first { $0.split(separator: "/").last?.count == 64 })
+            try Data("x".utf8).write(to: URL(fileURLWithPath: data + "/assets/" + asset))
+            let found = try await run("check", "--data", data, "--json", "--repair")
+            #expect(found.status == 1)
+            let objects = try found.objects()
+            func problem(_ record: String) -> String {
+                objects.filter { $0["record"] as? String == record }
+                    .compactMap { $0["problem"] as? String }.joined(separator: ";")
+            }
+            #expect(problem("a").contains("checksum"))
+            #expect(problem("b").contains("no field 'nothing'"))
+            #expect(
+                objects.contains { ($0["problem"] as? String)?.contains("of the asset") == true }
+            )
+        }
+    }
+
+    @Test("A file of a newer version is refused with words, and stays as it is")
+    func newer() async throws {
+        try await ServedCloud.run { cloud in
+            let backup = cloud.path("backup.tar")
+            #expect(try await run("backup", backup, "--data", cloud.data).status == 0)
+            let data = cloud.path("copy")
+            #expect(try await run("restore", backup, "--data", data).status == 0)
+            try sqlite(
+                data + "/cloud.sqlite",
+                "INSERT INTO grdb_migrations VALUES ('something of next year')"
+            )
+            let outcome = try await run("serve", "--data", data, "--port", "0")
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains("newer version"))
+        }
+    }
+
+    @Test("exec begins with a backup and leaves one, as tests of other services do")
+    func exec() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let (first, second) = (cloud.path("first.tar"), cloud.path("second.tar"))
+            #expect(try await run("backup", first, "--data", cloud.data).status == 0)
+            let tool = CommandProcess.executable.path
+            let added = try await run(
+                "exec",
+                "--import",
+                first,
+                "--export-on-exit",
+                second,
+                "sh",
+                "-c",
+                "'\(tool)' records save --zone Notes --type Note --name c --field title=c && exit 3"
+            )
+            #expect(added.status == 3, "\(added.errors)")
+            let listed = try await run(
+                "exec",
+                "--import",
+                second,
+                tool,
+                "records",
+                "get",
+                "--zone",
+                "Notes",
+                "a",
+                "b",
+                "c"
+            )
+            #expect(listed.status == 0, "\(listed.errors)")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+#if os(Linux)
+import Foundation
+import Testing
+
+/// A command whose output and errors are a terminal.
+struct PseudoTerminal {
+    // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, which are macros that Swift does not see.
+    private static let unlock: UInt = 0x4004_5431
+    private static let number: UInt = 0x8004_5430
+
+    /// Runs a command to its end, and gives what the terminal shows.
+    ///
+    /// - Parameters:
+    ///   - arguments: The command's arguments.
+    ///   - settings: Variables beside those of the test.
+    ///   - columns: The terminal's width.
+    ///   - showsErrors: Whether standard error is the terminal, too.
+    static func show(
+        _ arguments: [String],
+        _ settings: [String: String] = [:],
+        columns: UInt16 = 80,
+        showsErrors: Bool = false
+    ) throws -> String {
+        let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        var number: Int32 = 0
+        try #require(master >= 0 && ioctl(master, Self.unlock, &number) == 0)
+        try #require(ioctl(master, Self.number, &number) == 0)
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        try #require(ioctl(master, UInt(TIOCSWINSZ), &size) == 0)
+        let terminal = FileHandle(fileDescriptor: open("/dev/pts/\(number)", O_RDWR | O_NOCTTY))
+        defer {
+            try? terminal.close()
+            close(master)
+        }
+        let process = Process()
+        process.executableURL = CommandProcess.executable
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment
+            .filter { $0.key != "NO_COLOR" }
+            .merging(["TERM": "xterm"]) { $1 }.merging(settings) { $1 }
+        process.standardOutput = terminal
+        if showsErrors { process.standardError = terminal }
+        try process.run()
+        // Little enough for the terminal's own buffer.
+        process.waitUntilExit()
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(master, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+}
+#endif
