@@ -219,9 +219,11 @@ extension SecrecyTests {
         ]
     }
 
-    @Test("An error of one item tells no secret, whatever the form in which it has it")
+    @Test("An error of one item tells no secret, in any of its strings and of any call")
     func itemErrors() async throws {
-        for form in Form.all {
+        // Each takes all calls there are; a refusal is looked at in every form.
+        let few: Set = ["as it is", "for addresses twice", "in base64, twice", "cut"]
+        for form in Form.all where few.contains(form.testDescription) {
             try await ReplyServer.run {
                 .answer(200, (try? Self.items(form, $0)) ?? "{}")
             } _: { port, server in
