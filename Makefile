@@ -1,6 +1,6 @@
 # Every target is one line of Scripts/, so that a terminal and a build machine run the same thing.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint layers snippets bench docs
+.PHONY: help setup demo test check format lint layers snippets bench docs dist
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,3 +34,6 @@ bench: ## Measure every bar, or those of one area: make bench ONLY=codable
 
 docs: ## Build the documentation of the library products into .build/docs
 	@Scripts/docs
+
+dist: ## Build a binary without Swift beside it, try it in a bare Debian, pack it
+	@Scripts/dist
