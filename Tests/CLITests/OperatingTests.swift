@@ -80,7 +80,7 @@ struct OperatingTests {
                             "--name",
                             "n\(index)",
                             "--field",
-                            "title=\(index)"
+                            "title=n\(index)"
                         )
                     }
                 }
@@ -91,6 +91,8 @@ struct OperatingTests {
             let other = cloud.path("other")
             let restored = try await run("restore", backup, "--data", other)
             #expect(restored.status == 0, "\(restored.errors)")
+            let left = try FileManager.default.contentsOfDirectory(atPath: other)
+            #expect(left.sorted() == ["assets", "cloud.sqlite"])
             let checked = try await run("check", "--data", other)
             #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
             #expect(checked.output.contains("at 1 asset"))

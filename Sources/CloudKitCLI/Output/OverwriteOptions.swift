@@ -10,9 +10,12 @@ struct OverwriteOptions: ParsableArguments {
     ///
     /// - Throws: `CommandFailure`.
     func check(_ path: String) throws {
-        guard !force, FileManager.default.fileExists(atPath: path) else { return }
-        throw CommandFailure(
-            unusable: "\(path) is there already; give another name, or --force to replace it"
-        )
+        if let problem = problem(with: path) { throw CommandFailure(unusable: problem) }
+    }
+
+    /// Why a file may not be written; nil where it may.
+    func problem(with path: String) -> String? {
+        guard !force, FileManager.default.fileExists(atPath: path) else { return nil }
+        return "\(path) is there already; give another name, or --force to replace it"
     }
 }

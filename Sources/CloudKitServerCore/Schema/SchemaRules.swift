@@ -111,8 +111,11 @@ struct SchemaRules: Sendable {
             indexes: isEncrypted ? [] : FieldSchema.everyIndex(for: fieldType),
             number: number
         )
-        if !fieldType.isList, let index = schema.types[type]?.fields[key]?.valueIndex {
-            newIndexes.append(NewIndex(index: index, type: type))
+        // A field without an index, such as one of assets, has no entries that could be missing.
+        if !fieldType.isList, let field = schema.types[type]?.fields[key],
+            !field.indexes.isDisjoint(with: .values)
+        {
+            newIndexes.append(NewIndex(index: field.valueIndex, type: type))
         }
     }
 

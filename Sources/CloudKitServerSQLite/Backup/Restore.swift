@@ -81,7 +81,10 @@ package struct Restore {
         for container in try await service.containers() {
             try await service.expireChangeTokens(container: container)
         }
-        // Closing brings what is beside the file into it.
         try storage.close()
+        // They are empty now, and would not be renamed with the file.
+        for suffix in ["-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: database + suffix)
+        }
     }
 }

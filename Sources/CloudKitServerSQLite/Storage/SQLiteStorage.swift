@@ -130,11 +130,14 @@ public final class SQLiteStorage: Storage {
         try await commits.run(isAlone: true) { try body($0) }
     }
 
-    /// Closes the file; nothing can be read or written any more.
+    /// Brings everything into the file itself and closes it; nothing can be read or written any more.
     ///
     /// - Throws: `StorageError`.
     package func close() throws {
         do {
+            if isFile {
+                try database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+            }
             try database.close()
         } catch {
             throw StorageError(error)

@@ -26,7 +26,9 @@ struct TokenOptions: ParsableArguments {
                     + "http://127.0.0.1:8787"
             )
         }
-        if let file { try overwriting.check(file) }
+        if let file, let problem = overwriting.problem(with: file) {
+            throw ValidationError(problem)
+        }
     }
 
     /// Prints or writes settings.
