@@ -262,17 +262,19 @@ extension ChangeApplier {
         try place(try (hidden.map(\.name) + topsToJoin()).compactMap(candidate))
         for known in try KnownRecord.fetchAll(database, where: "waiting IS NOT NULL") {
             guard let candidate = try candidate(known.name) else { continue }
-            let nullable = candidate.table.foreignKeys.allSatisfy { foreignKey in
+            let missing = try candidate.table.foreignKeys.filter { foreignKey in
+                guard let parent = catalog[foreignKey.parent],
+                    let values = try values(of: foreignKey, candidate)
+                else { return false }
+                return try !isThere(values, foreignKey, parent)
+            }
+            let nullable = missing.allSatisfy { foreignKey in
                 foreignKey.columns.contains { name in
                     candidate.table.column(name).map { !$0.isNotNull && !$0.isKey } ?? false
                 }
             }
             guard nullable else { continue }
-            for foreignKey in candidate.table.foreignKeys {
-                guard let parent = catalog[foreignKey.parent],
-                    let values = try values(of: foreignKey, candidate),
-                    try !isThere(values, foreignKey, parent)
-                else { continue }
+            for foreignKey in missing {
                 for name in foreignKey.columns {
                     guard let column = candidate.table.column(name), !column.isNotNull else {
                         continue

@@ -13,7 +13,9 @@ extension ChangeApplier {
     /// - Returns: Whether the new row can be written now; nil when it lost and is gone.
     mutating func decideUniqueness(_ candidate: Candidate) throws -> Bool? {
         // The deletion of what stands in the way may be yet to come.
-        guard candidate.existing == nil, !defersUniqueness else { return false }
+        guard candidate.existing == nil, !defersUniqueness,
+            candidate.table.declaration.uniqueness == .firstStays
+        else { return false }
         let rivals = try rivals(of: candidate)
         guard !rivals.isEmpty else { return false }
         let ours = try order(of: candidate.known)
@@ -111,6 +113,7 @@ extension ChangeApplier {
         try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1")
         note(.deleted, key)
         displaced.insert(try key.recordName(table))
+        gaveWay.append(key)
     }
 
     /// Deletes a record on the server whose row another's values keep from being one.
@@ -121,6 +124,7 @@ extension ChangeApplier {
         if mapping.defect != .forgetsDisplaced {
             try journal.add([lost], candidate.key, kept: kept, at: clock.edit(0))
         }
+        gaveWay.append(candidate.key)
         var known = candidate.known
         known.waiting = nil
         known.problem = nil

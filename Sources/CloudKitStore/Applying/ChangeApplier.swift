@@ -54,6 +54,8 @@ struct ChangeApplier {
     private(set) var changes: [RowChange] = []
     /// The records whose rows gave way to others with the same UNIQUE values.
     var displaced: Set<String> = []
+    /// These rows, for the app to hear of.
+    var gaveWay: [RowKey] = []
     /// The rows that were written, and those whose share came or went or that were moved here, since
     /// their trees were looked at.
     var written: [RowKey] = []
@@ -75,7 +77,7 @@ struct ChangeApplier {
         self.mapping = mapping
         rows = RowStore(database: database, mapping: mapping)
         clock = try StoreClock(database)
-        journal = Journal(database: database)
+        journal = Journal(database, mapping.catalog)
         let statement = try database.cachedStatement(
             sql: "SELECT session FROM grdb_cloudkit_control"
         )
@@ -345,19 +347,37 @@ struct ChangeApplier {
             )
         }
         let known = fields.filter { table.byField[$0.key] != nil }
-        var version = MergeVersion(fields: known, times: RecordStamp(fields: fields).times)
-        // Nothing was edited after the server had it, whatever the other device's clock said.
-        if let modified = remote.modified {
-            version.times = version.times.mapValues {
-                EditTime(microseconds: min($0.microseconds, modified), device: $0.device)
-            }
-        }
+        let version = MergeVersion(fields: known, times: Self.times(fields, base, remote.modified))
         return planner(table, edited: Set(entry?.changed.keys ?? [:].keys)).plan(
             base: mapping.defect == .mergesWithoutBase
                 ? nil : base?.filter { table.byField[$0.key] != nil },
             local: local,
             remote: version
         )
+    }
+
+    /// When the fields of a record were edited.
+    ///
+    /// One that changed, while its time did not, was edited by a client that stamps nothing: when the
+    /// server had the record. Nothing was edited after that, whatever another device's clock said.
+    private static func times(
+        _ fields: [String: StoreValue],
+        _ base: [String: StoreValue]?,
+        _ modified: Int64?
+    ) -> [String: EditTime] {
+        let stamped = RecordStamp(fields: fields).times
+        guard let modified else { return stamped }
+        var times = stamped.mapValues {
+            EditTime(microseconds: min($0.microseconds, modified), device: $0.device)
+        }
+        let before = base.map { RecordStamp(fields: $0).times } ?? [:]
+        for field in Set(fields.keys).union(base?.keys ?? [:].keys) {
+            guard stamped[field] == before[field],
+                fields[field] ?? .null != base?[field] ?? .null
+            else { continue }
+            times[field] = EditTime(microseconds: modified, device: "")
+        }
+        return times
     }
 
     func planner(_ table: TableSchema, edited: Set<String>) -> MergePlanner {

@@ -4,6 +4,13 @@ import GRDB
 /// Keeps what was overruled.
 struct Journal {
     let database: Database
+    /// Whether all devices of the user have it.
+    let isShared: Bool
+
+    init(_ database: Database, _ catalog: TableCatalog) {
+        self.database = database
+        isShared = catalog[SharedJournal.table] != nil
+    }
 
     /// Removes the oldest entries where there are more than a number.
     func trim(to limit: Int?) throws {
@@ -29,15 +36,41 @@ struct Journal {
         )
     }
 
+    /// Removes what is too old or too much of the entries that all devices have, on all devices.
+    func trimShared(olderThan age: Duration?, to limit: Int?) throws {
+        guard isShared else { return }
+        if let age {
+            try database.run(
+                """
+                DELETE FROM \(SharedJournal.table)
+                WHERE time < (SELECT max(clock, \(ControlTables.now)) FROM grdb_cloudkit_control) - ?
+                """,
+                [age.components.seconds * 1_000_000]
+            )
+        }
+        guard let limit else { return }
+        try database.run(
+            """
+            DELETE FROM \(SharedJournal.table) WHERE id IN (
+                SELECT id FROM \(SharedJournal.table) ORDER BY time DESC, id LIMIT -1 OFFSET ?)
+            """,
+            [max(0, limit)]
+        )
+    }
+
     func add(
         _ overruled: [MergePlan.Overruled],
         _ key: RowKey,
         kept: [String: StoreValue]?,
         at time: EditTime
     ) throws {
-        for lost in overruled {
+        for lost in overruled where !lost.isNothing && key.table != SharedJournal.table {
             let winners = kept.map { kept in
                 lost.fields.isEmpty ? kept : kept.filter { lost.fields[$0.key] != nil }
+            }
+            guard !isShared else {
+                try SharedJournal.add(database, key, lost, kept: winners)
+                continue
             }
             try database.execute(
                 sql: """

@@ -2,17 +2,19 @@ public import Foundation
 
 /// Something that lost a merge, kept so that it can be brought back.
 public struct JournalEntry: Hashable, Sendable, Identifiable {
-    /// Whose edit it was.
+    /// Whose edit it was, as the device that merged saw it.
     public enum Side: String, Hashable, Sendable {
-        /// This device's.
+        /// That device's.
         case local
         /// Another device's.
         case remote
     }
 
-    /// The entry's number in this file.
+    /// The entry's number in this file; those that all devices have are below zero.
     public var id: Int64
-    /// When it lost, by this device's clock.
+    /// The device that merged, by its name in this cloud; nil for this one.
+    public var device: String?
+    /// When it lost, by the clock of the device that merged.
     public var date: Date
     /// The table's name.
     public var table: String
@@ -25,7 +27,9 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     public var rule: String
     /// Whose edit lost.
     public var side: Side
-    /// The values that lost, by field; none when a deletion lost.
+    /// The values that lost, by field; none when the user may not delete the row.
+    ///
+    /// A deletion that an edit or a reference overruled lost nothing, and has no entry.
     public var lost: [String: StoreValue]
     /// The values that won; nil when the row was deleted.
     public var kept: [String: StoreValue]?

@@ -21,6 +21,11 @@ package struct MergePlan: Hashable {
         package var side: Side
         /// The rule that decided.
         package var rule: String
+
+        /// Whether there is nothing to bring back: the row is there, with all edits.
+        var isNothing: Bool {
+            fields.isEmpty && [DeletionRule.editWins.rawValue, "reference"].contains(rule)
+        }
     }
 
     /// The row as it is to be; nil when there is to be none.

@@ -27,6 +27,7 @@ struct RowMapping: Sendable {
         var fields: [String: StoreValue] = [:]
         fields.reserveCapacity(table.columns.count)
         for (place, column) in table.columns.enumerated() where isWanted(column.field) {
+            guard !(column.isKey && table.isNamedByKey) else { continue }
             fields[column.field] = try value(row.values[place], column)
         }
         return fields

@@ -16,6 +16,8 @@ struct Acknowledgements {
         var setAside: [String] = []
         /// What was changed by someone who may not.
         var takenBack: [RowKey] = []
+        /// What gave way to other rows with the same UNIQUE values.
+        var gaveWay: [RowKey] = []
         /// Whether there is news that explains a refusal.
         var needsFetch = false
     }
@@ -38,6 +40,7 @@ struct Acknowledgements {
     var result: Result {
         var result = answer
         result.changes = applier.changes
+        result.gaveWay = applier.gaveWay
         return result
     }
 

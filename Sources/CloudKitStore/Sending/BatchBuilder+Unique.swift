@@ -13,7 +13,7 @@ final class FreedValues: Sendable {
 
     fileprivate struct Table {
         var rules: [Rule]
-        /// The newest deletion that was read.
+        /// The newest entry that was looked at, a deletion or not: later ones have later versions.
         var last: Int64 = 0
     }
 
@@ -51,8 +51,10 @@ extension FreedValues.Table {
             where: "version > \(last) AND problem IS NULL AND deleted <> 0 "
                 + "AND tbl = \(table.name.literal)"
         )
-        guard let newest = deletions.last?.version else { return }
-        last = newest
+        let newest = try rows.database.cachedStatement(
+            sql: "SELECT max(version) FROM grdb_cloudkit_outbox"
+        )
+        last = max(last, try Int64.fetchOne(newest) ?? 0)
         let names = deletions.map { try? $0.key.recordName(table) }
         let known = try KnownRecord.fetch(rows.database, names: names.compactMap(\.self))
         let wanted = Set(rules.flatMap { $0.fields })

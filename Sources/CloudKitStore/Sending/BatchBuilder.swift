@@ -235,6 +235,8 @@ struct BatchBuilder {
         var deleted = entry
         deleted.isDeleted = true
         deleted.changed = [:]
+        // What looks for new deletions looks at new versions alone.
+        deleted.version = try StoreClock.tick(database)
         try deleted.save(database)
     }
 
@@ -251,7 +253,17 @@ struct BatchBuilder {
         } catch {
             return try setAside(entry, "\(error)")
         }
-        let found = try known[name] ?? KnownRecord.fetch(database, name: name)
+        // Names that are keys alone may be those of another table's row in this very batch.
+        let found =
+            table.isNamedByKey
+            ? try KnownRecord.fetch(database, name: name)
+            : try known[name] ?? KnownRecord.fetch(database, name: name)
+        if let other = found?.key, other.table != entry.key.table, catalog[other.table] != nil {
+            return try setAside(
+                entry,
+                "its record would have the name of that of a row of '\(other.table)'; give it another key"
+            )
+        }
         var known =
             found ?? KnownRecord(name: name, key: entry.key, type: table.recordType, zone: zone)
         known.key = entry.key

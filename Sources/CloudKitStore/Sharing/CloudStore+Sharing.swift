@@ -23,6 +23,8 @@ extension CloudStore {
     ///   - key: The row's key: the value as text, bytes in hexadecimal, several columns as a JSON
     ///     array.
     ///   - table: The table's name.
+    ///   - ifIncomplete: What to do where rows below it refer, in columns that may not be NULL, to rows
+    ///     that are not shared with it; ``sharePlan(of:in:)`` lists them.
     ///   - configure: Sets title, public permission and participants; runs again when somebody else
     ///     changed the share meanwhile.
     /// - Returns: The share, with its link.
@@ -33,9 +35,11 @@ extension CloudStore {
     public func share(
         _ key: String,
         in table: String,
+        ifIncomplete: IncompleteShare = .refuse,
         configure: @Sendable (CKShare) -> Void = { _ in }
     ) async throws -> CKShare {
         try checkTop(schema(table))
+        if ifIncomplete == .refuse { try await checkComplete(key, table) }
         try await sync()
         let id = try await sharedID(key, table, owned: true)
         for attempt in 1... {

@@ -77,7 +77,7 @@ struct SharingTriggers {
             // Before the insert, nobody knows of one that becomes an update, or nothing at all.
             let checks =
                 [refuse("replaced", "NEW"), takesKey, parentWrites()]
-                + references.map { leaves($0, newZone) } + [inherit]
+                + references.map { leaves($0, newZone) } + [inherit, JoinedZone.join(table)]
             return ("AFTER INSERT", "true", checks.compactMap(\.self).joined(separator: "\n    "))
         case .moved:
             guard let inherit, let parent = table.parentColumn else { return nil }
@@ -181,7 +181,8 @@ struct SharingTriggers {
     /// above it, or its own where it is the top of a share.
     private var newZone: String {
         let own = select("zone", (table, RowKey.sql(table, of: "NEW")))
-        return "coalesce(\(place("zone", above("NEW"))), (\(own) AND share IS NOT NULL))"
+        return "coalesce(\(place("zone", above("NEW"))), (\(own) AND share IS NOT NULL), "
+            + "\(JoinedZone.sql(table)))"
     }
 
     /// Refuses a reference to a row of another zone than a row's own.

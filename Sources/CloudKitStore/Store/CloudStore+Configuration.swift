@@ -12,6 +12,15 @@ extension CloudStore {
         case wait
     }
 
+    /// Who has the journal.
+    public enum JournalPlace: Hashable, Sendable {
+        /// The device that merged, for what it merged.
+        case local
+        /// All devices of the user: what lost travels in records of the type `StoreJournal`, encrypted,
+        /// and what is removed as too old or too much is removed from all.
+        case shared
+    }
+
     /// What a store does apart from its tables.
     public struct Configuration: Sendable {
         /// The zone of the records.
@@ -37,6 +46,8 @@ extension CloudStore {
         public var batchLimit = 200 {
             didSet { batchLimit = min(max(1, batchLimit), 200) }
         }
+        /// Who has the journal of what lost.
+        public var journal = JournalPlace.local
         /// How long the journal keeps what lost a merge, or nil for ever; what is older goes when the
         /// store starts.
         public var journalAge: Duration? = .seconds(90 * 86_400)

@@ -1,8 +1,9 @@
 public import Foundation
-import GRDB
+public import GRDB
 
 extension CloudStore {
-    /// What lost a merge on this device, oldest first: the journal is on the device that merged.
+    /// What lost a merge, oldest first: on this device, because the journal is on the device that merged,
+    /// or on all devices of the user where ``Configuration/journal`` says so.
     ///
     /// ``Configuration/journalAge`` and ``Configuration/journalLimit`` say how much of it is kept.
     ///
@@ -15,28 +16,53 @@ extension CloudStore {
         of table: String? = nil,
         key: String? = nil
     ) async throws -> [JournalEntry] {
-        try await file.writer.read { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT * FROM grdb_cloudkit_journal
-                    WHERE (?1 IS NULL OR tbl = ?1) AND (?2 IS NULL OR key = ?2) ORDER BY id
-                    """,
-                arguments: [table, key]
-            )
-            return try rows.map { row in
-                JournalEntry(
-                    id: row["id"],
-                    date: Self.date(row["time"]) ?? .distantPast,
-                    table: row["tbl"],
-                    key: row["key"],
-                    rule: row["rule"],
-                    side: JournalEntry.Side(rawValue: row["side"]) ?? .local,
-                    lost: try FieldCoding.fields(row["lost"]),
-                    kept: try (row["kept"] as Data?).map { try FieldCoding.fields($0) }
-                )
-            }
+        let isShared = configuration.journal == .shared
+        return try await file.writer.read { database in
+            try Self.entries(database, isShared, table, key)
         }
+    }
+
+    /// The journal, now and whenever it is another, for an app that shows what lost as it loses.
+    ///
+    /// ```swift
+    /// for try await entries in store.journalValues() { show(entries) }
+    /// ```
+    ///
+    /// - Returns: The entries, oldest first, until the task that iterates is cancelled.
+    public func journalValues() -> AsyncValueObservation<[JournalEntry]> {
+        let isShared = configuration.journal == .shared
+        return ValueObservation.tracking { try Self.entries($0, isShared, nil, nil) }
+            .removeDuplicates().values(in: file.writer)
+    }
+
+    private static func entries(
+        _ database: Database,
+        _ isShared: Bool,
+        _ table: String?,
+        _ key: String?
+    ) throws -> [JournalEntry] {
+        var entries = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT * FROM grdb_cloudkit_journal
+                WHERE (?1 IS NULL OR tbl = ?1) AND (?2 IS NULL OR key = ?2) ORDER BY id
+                """,
+            arguments: [table, key]
+        ).map { try JournalEntry($0, id: $0["id"], device: nil) }
+        guard isShared else { return entries }
+        let own = try StoreClock(database).device
+        entries += try Row.fetchAll(
+            database,
+            sql: """
+                SELECT rowid AS number, * FROM \(SharedJournal.table)
+                WHERE (?1 IS NULL OR tbl = ?1) AND (?2 IS NULL OR key = ?2) ORDER BY time, id
+                """,
+            arguments: [table, key]
+        ).map { row in
+            let device: String = row["device"]
+            return try JournalEntry(row, id: -row["number"], device: device == own ? nil : device)
+        }
+        return entries.sorted { ($0.date, $0.id) < ($1.date, $1.id) }
     }
 
     /// Brings back what lost, as an ordinary edit that is synced like every other: values are set, a
@@ -62,23 +88,49 @@ extension CloudStore {
 
     /// Removes what the configuration says is too old or too much.
     func trimJournal() async throws {
-        try await file.writer.write { [configuration] database in
-            let journal = Journal(database: database)
+        try await file.writer.write { [configuration, catalog = file.catalog] database in
+            let journal = Journal(database, catalog)
             try journal.trim(olderThan: configuration.journalAge)
             try journal.trim(to: configuration.journalLimit)
+            try journal.trimShared(
+                olderThan: configuration.journalAge,
+                to: configuration.journalLimit
+            )
         }
     }
 
-    /// Removes entries that are older than a date.
+    /// Removes entries that are older than a date; those that all devices have, from all.
     ///
     /// - Parameter date: The date.
     /// - Throws: An error of the database.
     public func trimJournal(before date: Date) async throws {
+        let tables =
+            ["grdb_cloudkit_journal"]
+            + (configuration.journal == .shared ? [SharedJournal.table] : [])
         try await file.writer.write { database in
-            try database.execute(
-                sql: "DELETE FROM grdb_cloudkit_journal WHERE time < ?",
-                arguments: [Int64(date.timeIntervalSince1970 * 1_000_000)]
-            )
+            for table in tables {
+                try database.execute(
+                    sql: "DELETE FROM \(table) WHERE time < ?",
+                    arguments: [Int64(date.timeIntervalSince1970 * 1_000_000)]
+                )
+            }
         }
+    }
+}
+
+extension JournalEntry {
+    /// A row of one of the journal's tables.
+    fileprivate init(_ row: Row, id: Int64, device: String?) throws {
+        self.init(
+            id: id,
+            device: device,
+            date: CloudStore.date(row["time"]) ?? .distantPast,
+            table: row["tbl"],
+            key: row["key"],
+            rule: row["rule"],
+            side: Side(rawValue: row["side"]) ?? .local,
+            lost: try FieldCoding.fields(row["lost"]),
+            kept: try (row["kept"] as Data?).map { try FieldCoding.fields($0) }
+        )
     }
 }

@@ -46,18 +46,22 @@ extension CloudStore {
         return CKRecord.ID(recordName: name, zoneID: file.id(zone))
     }
 
-    /// The row behind a record; nil when the record is of no synced table.
+    /// The row behind a record; nil when the record is of no synced table, or is named by its key alone
+    /// and unknown here.
     ///
     /// - Parameter recordID: The record's ID.
     /// - Returns: The table's name and the row's key.
     public func row(behind recordID: CKRecord.ID) -> (table: String, key: String)? {
         guard file.zone(recordID.zoneID) != nil else { return nil }
-        for table in file.catalog.tables {
-            if let key = RowKey(recordName: recordID.recordName, table) {
-                return (table.name, key.text)
-            }
+        let name = recordID.recordName
+        for table in file.catalog.tables where !table.isNamedByKey {
+            if let key = RowKey(recordName: name, table) { return (table.name, key.text) }
         }
-        return nil
+        // A name that is a key alone does not say of which table.
+        let tables = file.catalog.tables.filter(\.isNamedByKey)
+        guard tables.count != 1 else { return (tables[0].name, name) }
+        let known = try? file.writer.read { try KnownRecord.fetch($0, name: name)?.key }
+        return known.map { ($0.table, $0.text) }
     }
 
     /// Downloads assets into their columns: those of given rows, or all that are missing.

@@ -29,6 +29,8 @@ public final class CloudStore: Sendable {
         var publicSync: Task<SyncSummary, any Error>?
         var observation: (any DatabaseCancellable)?
         var isStarted = false
+        /// The rows with unsent changes that were lost with the file before this one.
+        var erased: [RowChange] = []
         /// What looks for other processes' changes, and the version of the file that it saw last.
         var watch: Task<Void, Never>?
         var dataVersion: Int?
@@ -45,7 +47,8 @@ public final class CloudStore: Sendable {
     let configuration: Configuration
     let folder: URL
     let election: SyncElection
-    let state = Mutex(State())
+    let unsent: UnsentList
+    let state: Mutex<State>
 
     /// Prepares a database for sync: checks the tables, and installs what notes their changes.
     ///
@@ -65,7 +68,9 @@ public final class CloudStore: Sendable {
         tables: [SyncedTable],
         configuration: Configuration = Configuration()
     ) throws {
-        let catalog = try Self.prepare(database, tables, configuration)
+        let (catalog, isNew) = try Self.prepare(database, tables, configuration)
+        state = Mutex(State(erased: isNew ? UnsentList.rows(of: database) : []))
+        unsent = UnsentList(database)
         file = StoreFile(
             writer: database,
             mapping: RowMapping(catalog: catalog, defect: configuration.defect),
@@ -82,18 +87,23 @@ public final class CloudStore: Sendable {
         _ database: any DatabaseWriter,
         _ tables: [SyncedTable],
         _ configuration: Configuration
-    ) throws -> TableCatalog {
+    ) throws -> (catalog: TableCatalog, isNew: Bool) {
         do {
             return try database.write { database in
-                try ControlTables.install(
+                let isNew = try ControlTables.install(
                     in: database,
                     device: configuration.device ?? newDevice()
                 )
+                var tables = tables
+                if configuration.journal == .shared {
+                    try SharedJournal.install(in: database)
+                    tables.append(SharedJournal.declaration)
+                }
                 let catalog = try TableCatalog(reading: database, tables)
                 try AppTriggers(database, catalog).check()
                 let mapping = RowMapping(catalog: catalog, defect: configuration.defect)
                 _ = try Reconciliation(database, mapping).run()
-                return catalog
+                return (catalog, isNew)
             }
         } catch let error as DatabaseError
             where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
@@ -131,7 +141,12 @@ public final class CloudStore: Sendable {
     ///
     /// - Throws: An error of the database.
     public func start() async throws {
-        state.withLock { $0.isStarted = true }
+        let erased = state.withLock { state in
+            state.isStarted = true
+            return exchange(&state.erased, with: [])
+        }
+        if !erased.isEmpty { configuration.onEvent(.erased(unsent: erased)) }
+        unsent.start()
         try await engine()
         try await trimJournal()
         for warning in try await triggerWarnings() { configuration.onEvent(.warning(warning)) }
@@ -184,6 +199,7 @@ public final class CloudStore: Sendable {
             )
         }
         observation?.cancel()
+        await unsent.stop()
         _ = try? await publicSync?.value
         for engine in engines { await engine?.cancelOperations() }
         // What the file says against it will be fetched again.

@@ -28,6 +28,8 @@ public struct CloudStoreError: Error, Hashable, Sendable, CustomStringConvertibl
         case neverSent
         /// The row is not shared in the way that a call needs.
         case notShared
+        /// Participants would not have all rows below a row that is to be shared.
+        case incompleteShare
         /// The value cannot be a field, or a field cannot be the column's value.
         case unmappableValue
         /// The store waits for a decision of the app.

@@ -22,6 +22,12 @@ public enum StoreEvent: Sendable {
     /// The server refused an edit for want of permission. It is in the journal, and the row is as
     /// the server has it.
     case takenBack(table: String, key: String)
+    /// A row was deleted here and on the server because another has its values in UNIQUE columns. It is
+    /// in the journal under the rule `unique`.
+    case gaveWay(table: String, key: String)
+    /// The file is a new one, such as after `eraseDatabaseOnSchemaChange`, and the one before it had
+    /// these rows with changes that were not sent; told when the store starts.
+    case erased(unsent: [RowChange])
     /// The user's storage is full. The changes stay, and are tried again with the next sync.
     case quotaExceeded
     /// A row or record was set aside.

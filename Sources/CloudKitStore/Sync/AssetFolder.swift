@@ -8,9 +8,7 @@ enum AssetFolder {
 
     /// The folder of one store of a file; a file in memory has it in the system's temporary folder.
     static func url(beside database: any DatabaseWriter, _ name: String) -> URL {
-        let path = database.path
-        let isInMemory = path.isEmpty || path == ":memory:" || path.hasPrefix("file:")
-        guard !isInMemory else {
+        guard let path = SyncElection.path(of: database) else {
             return FileManager.default.temporaryDirectory
                 .appending(path: "CloudKitStore-\(name)", directoryHint: .isDirectory)
         }

@@ -129,6 +129,7 @@ extension StoreDelegate {
         for key in result.takenBack {
             configuration.onEvent(.takenBack(table: key.table, key: key.text))
         }
+        tell(result.gaveWay)
         if result.isOverQuota { configuration.onEvent(.quotaExceeded) }
     }
 }

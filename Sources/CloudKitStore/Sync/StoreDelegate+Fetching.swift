@@ -52,12 +52,18 @@ extension StoreDelegate {
 
     func delete(_ names: [String], _ zone: String) async throws {
         guard !names.isEmpty, file.mapping.defect != .ignoresDeletions else { return }
-        let changes = try await file.apply { database, mapping in
+        let (changes, gaveWay) = try await file.apply { database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.delete(names)
-            return applier.changes
+            return (applier.changes, applier.gaveWay)
         }
         took(changes)
+        tell(gaveWay)
+    }
+
+    /// Tells of rows that gave way to others with their UNIQUE values.
+    func tell(_ gaveWay: [RowKey]) {
+        for key in gaveWay { configuration.onEvent(.gaveWay(table: key.table, key: key.text)) }
     }
 
     /// Everything has come: what waited is tried again, and what did not come is looked for.
@@ -81,15 +87,16 @@ extension StoreDelegate {
     }
 
     private func finishFetch(_ zone: String, _ database: CKDatabase) async throws {
-        let changes = try await file.apply { [configuration] database, mapping in
+        let (changes, gaveWay) = try await file.apply { [configuration] database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.retryHidden()
             try applier.finishDeletions()
             try applier.journal.trim(to: configuration.journalLimit)
             if !zone.isEmpty { try Place.updateWrites(in: zone, database) }
-            return applier.changes
+            return (applier.changes, applier.gaveWay)
         }
         took(changes)
+        tell(gaveWay)
         try await fillLacking(database)
     }
 

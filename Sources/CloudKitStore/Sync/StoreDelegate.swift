@@ -184,7 +184,9 @@ final class StoreDelegate: CKSyncEngineDelegate {
         return zone
     }
 
-    func took(_ changes: [RowChange]) {
+    func took(_ all: [RowChange]) {
+        // The journal is no table of the app's.
+        let changes = all.filter { $0.table != SharedJournal.table }
         guard !changes.isEmpty else { return }
         state.withLock { $0.summary.received += changes }
         publish(changes)

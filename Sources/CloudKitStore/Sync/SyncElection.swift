@@ -28,8 +28,14 @@ final class SyncElection: Sendable {
 
     init(_ writer: any DatabaseWriter) {
         self.writer = writer
+        path = Self.path(of: writer).map { $0 + "-cloudkit" }
+    }
+
+    /// The path of a database's file, beside which the store keeps files of its own; nil for a database
+    /// in memory.
+    static func path(of writer: any DatabaseWriter) -> String? {
         let isInMemory = writer.path.isEmpty || writer.path == ":memory:"
-        path = isInMemory || writer.path.hasPrefix("file:") ? nil : writer.path + "-cloudkit"
+        return isInMemory || writer.path.hasPrefix("file:") ? nil : writer.path
     }
 
     deinit { resign() }

@@ -25,6 +25,12 @@ public struct SyncedTable: Sendable {
     /// What happens to a row that one device deleted while another edited it.
     public var deletion: DeletionRule
 
+    /// What becomes of a row that comes with the values of another in UNIQUE columns.
+    public var uniqueness: UniqueRule
+
+    /// What the records are named after.
+    public var recordNames: RecordNames
+
     /// The columns whose bytes are sent as assets, and when they are downloaded.
     public var assets: [String: AssetDownload]
 
@@ -72,6 +78,9 @@ public struct SyncedTable: Sendable {
     ///   - rule: What decides between two edits of one field.
     ///   - fieldRules: Rules of single columns, before `rule`.
     ///   - deletion: What happens to a row that one device deleted while another edited it.
+    ///   - uniqueness: What becomes of a row that comes with the values of another in UNIQUE columns.
+    ///   - recordNames: What the records are named after; ``RecordNames/key`` for records that another
+    ///     app writes too, which knows nothing of the store.
     ///   - assets: The columns whose bytes are sent as assets, and when they are downloaded.
     ///   - encrypted: The columns whose values are encrypted.
     ///   - localOnly: The columns that never leave the device.
@@ -91,6 +100,8 @@ public struct SyncedTable: Sendable {
         rule: MergeRule = .laterEdit,
         fieldRules: [String: MergeRule] = [:],
         deletion: DeletionRule = .editWins,
+        uniqueness: UniqueRule = .firstStays,
+        recordNames: RecordNames = .typeAndKey,
         assets: [String: AssetDownload] = [:],
         encrypted: Set<String> = [],
         localOnly: Set<String> = [],
@@ -107,6 +118,8 @@ public struct SyncedTable: Sendable {
             rule: rule,
             fieldRules: fieldRules,
             deletion: deletion,
+            uniqueness: uniqueness,
+            recordNames: recordNames,
             assets: assets,
             encrypted: encrypted,
             localOnly: localOnly,

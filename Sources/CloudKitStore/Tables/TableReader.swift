@@ -195,6 +195,14 @@ extension TableReader {
                     + "\(column.type)'; keys are text, integers, UUIDs or bytes"
             )
         }
+        let form = declaration.forms[key[0].name] ?? ColumnForm(declaredType: key[0].type)
+        guard declaration.recordNames == .typeAndKey || (key.count == 1 && form == .text) else {
+            throw CloudStoreError(
+                .unusableKey,
+                "The records of the table '\(table)' are named after its key, which has to be one "
+                    + "column of text for that; give it such a key, or leave recordNames out"
+            )
+        }
         guard key.count == 1, key[0].type.uppercased() == "INTEGER",
             !declaration.assignsIntegerKeys
         else { return }

@@ -12,6 +12,8 @@ final class TableSchema: Sendable {
     var name: String { declaration.name }
     var recordType: String { declaration.recordType }
 
+    /// The columns whose values are fields: all but those that the record's name says.
+    let fieldColumns: [TableColumn]
     /// The columns whose values are assets.
     let assetColumns: [TableColumn]
     /// The columns by field.
@@ -31,6 +33,7 @@ final class TableSchema: Sendable {
         self.columns = columns
         self.keyColumns = keyColumns
         self.foreignKeys = foreignKeys
+        fieldColumns = columns.filter { !($0.isKey && declaration.recordNames == .key) }
         assetColumns = columns.filter { $0.form == .asset }
         byField = Dictionary(columns.map { ($0.field, $0) }) { first, _ in first }
         hasNulls = columns.contains(where: \.saysNull)
@@ -50,6 +53,9 @@ final class TableSchema: Sendable {
             foreignKeys: foreignKeys
         )
     }
+
+    /// Whether the record's name is the key, which is no field then.
+    var isNamedByKey: Bool { declaration.recordNames == .key }
 
     var isPublic: Bool { declaration.database == .public }
 

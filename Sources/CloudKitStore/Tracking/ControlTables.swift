@@ -122,17 +122,19 @@ enum ControlTables {
 
     /// Makes the tables where they are missing, and brings those of older versions up to this one.
     ///
+    /// - Returns: Whether the file had none.
     /// - Throws: A ``CloudStoreError`` when they are of a version that this code does not know.
-    static func install(in database: Database, device: String) throws {
+    static func install(in database: Database, device: String) throws -> Bool {
         if try database.tableExists(ControlTableUpgrades.control) {
             try ControlTableUpgrades.run(in: database)
         }
         guard try database.tableExists("grdb_cloudkit_control") else {
             try database.execute(sql: sql + indexes)
-            return try database.execute(
+            try database.execute(
                 sql: "INSERT INTO grdb_cloudkit_control (id, version, device) VALUES (1, ?, ?)",
                 arguments: [version, device]
             )
+            return true
         }
         let found = try Int.fetchOne(database, sql: "SELECT version FROM grdb_cloudkit_control")
         guard let found, found <= version else { throw unknownVersion(found) }
@@ -141,6 +143,7 @@ enum ControlTables {
         try database.execute(
             sql: "UPDATE grdb_cloudkit_control SET applying = 0 WHERE applying <> 0"
         )
+        return false
     }
 
     static func unknownVersion(_ found: Int?) -> CloudStoreError {

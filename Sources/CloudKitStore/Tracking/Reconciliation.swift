@@ -27,11 +27,13 @@ struct Reconciliation {
         )
         for table in mapping.catalog.tables {
             let hadTriggers = try !TrackingTriggers(table).install(in: database)
-            if let fingerprint = known[table.name] {
-                if fingerprint != table.fingerprint { changes += try fill(table, fingerprint) }
-                if !hadTriggers { changes += try compare(table) }
+            if let fingerprint = try known[table.name] ?? adopt(table, known) {
+                let new = Self.newFields(table, fingerprint)
+                if !new.isEmpty { changes += try fill(table, new) }
+                if !hadTriggers { changes += try compare(table, new: new) }
             } else {
-                try add(table)
+                // What was there before is older than what anybody edited.
+                try add(table, editedAt: 1)
             }
             try database.execute(
                 sql: "INSERT OR REPLACE INTO grdb_cloudkit_table (name, fingerprint) VALUES (?, ?)",
@@ -52,10 +54,37 @@ struct Reconciliation {
         return changes + (try fillNewTypes())
     }
 
+    /// Takes over what the file knows of a table that has another name now and the same record type.
+    ///
+    /// - Returns: The table's columns of before; nil when it is none of before.
+    private func adopt(_ table: TableSchema, _ known: [String: String]) throws -> String? {
+        let names = try String.fetchAll(
+            database,
+            sql: "SELECT DISTINCT tbl FROM grdb_cloudkit_record WHERE type = ? AND tbl IS NOT NULL",
+            arguments: [table.recordType]
+        )
+        let gone = names.filter { mapping.catalog[$0] == nil && known[$0] != nil }
+        guard gone.count == 1, let fingerprint = known[gone[0]] else { return nil }
+        for control in ["record", "outbox", "place", "journal"] {
+            try database.execute(
+                sql: "UPDATE grdb_cloudkit_\(control) SET tbl = ? WHERE tbl = ?",
+                arguments: [table.name, gone[0]]
+            )
+        }
+        return fingerprint
+    }
+
     /// Puts the rows that the server does not have, and that do not wait already, into the outbox.
-    func add(_ table: TableSchema) throws {
+    ///
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - time: When their fields count as edited; now unless given.
+    /// - Throws: An error of the database.
+    func add(_ table: TableSchema, editedAt time: Int64? = nil) throws {
         let now = try StoreClock.tick(database)
-        let fields = TrackingTriggers.object(table.columns.map { "\($0.field.literal), ?2" })
+        let fields = TrackingTriggers.object(
+            table.fieldColumns.map { "\($0.field.literal), ?3" }
+        )
         let key = RowKey.sql(table, of: table.name.quoted)
         try database.execute(
             sql: """
@@ -66,7 +95,7 @@ struct Reconciliation {
                     WHERE tbl = ?1 AND system IS NOT NULL)
                 ON CONFLICT (tbl, key) DO NOTHING
                 """,
-            arguments: [table.name, now]
+            arguments: [table.name, now, time ?? now]
         )
         try StoreClock.passOutbox(database)
     }
@@ -74,14 +103,19 @@ struct Reconciliation {
     // MARK: Upgrades
 
     /// Fills columns that are new from what the server had sent for them.
-    private func fill(_ table: TableSchema, _ fingerprint: String) throws -> [RowChange] {
-        let before = Set(fingerprint.split(separator: " ").map(String.init))
-        let fields = table.columns.filter { !before.contains("\($0.name)=\($0.field):\($0.form)") }
-            .map(\.field)
-        guard !fields.isEmpty else { return [] }
-        return try write(table) { base, _, entry in
+    private func fill(_ table: TableSchema, _ fields: Set<String>) throws -> [RowChange] {
+        try write(table) { base, _, entry in
             base.filter { fields.contains($0.key) && entry?.changed[$0.key] == nil }
         }
+    }
+
+    /// The fields of columns that the version of before did not have, or had otherwise.
+    private static func newFields(_ table: TableSchema, _ fingerprint: String) -> Set<String> {
+        let before = Set(fingerprint.split(separator: " ").map(String.init))
+        return Set(
+            table.columns.filter { !before.contains("\($0.name)=\($0.field):\($0.form)") }
+                .map(\.field)
+        )
     }
 
     /// Makes rows of records whose type was unknown.
@@ -111,18 +145,23 @@ struct Reconciliation {
     /// Compares rows with what the server had last: the triggers were missing for a while.
     ///
     /// Rows that differ are edits. Rows that are missing come back: a table that was made anew is no
-    /// wish to delete everything everywhere.
-    private func compare(_ table: TableSchema) throws -> [RowChange] {
+    /// wish to delete everything everywhere. What a migration put into new columns is older than every
+    /// edit, and nothing to send where it is the column's default.
+    private func compare(_ table: TableSchema, new: Set<String>) throws -> [RowChange] {
         try add(table)
+        let defaults = try defaults(table, new)
         var edits: [OutboxEntry] = []
         let changes = try write(table) { base, fields, entry in
             guard let fields, var edit = entry else { return base }
             let differing = fields.filter { $0.value != base[$0.key] ?? .null }.keys
                 .filter { !isUndownloaded($0, fields, table) && edit.changed[$0] == nil }
+                .filter { base[$0] != nil || defaults[$0] == nil || fields[$0] != defaults[$0] }
             if !differing.isEmpty {
                 for field in differing {
                     // What is only written otherwise is older than every edit.
-                    let isEdit = fields[field]?.plain != base[field]?.plain
+                    let isEdit =
+                        fields[field]?.plain != base[field]?.plain
+                        && !(new.contains(field) && base[field] == nil)
                     edit.changed[field] = isEdit ? Self.unknownTime : 1
                 }
                 edits.append(edit)
@@ -141,6 +180,22 @@ struct Reconciliation {
     }
 
     private static let unknownTime: Int64 = -1
+
+    /// What fields hold where nobody said anything.
+    private func defaults(
+        _ table: TableSchema,
+        _ fields: Set<String>
+    ) throws -> [String: StoreValue] {
+        var defaults: [String: StoreValue] = [:]
+        for row in try Row.fetchAll(database, sql: "PRAGMA table_xinfo(\(table.name.quoted))") {
+            guard let sql: String = row["dflt_value"], let column = table.column(row["name"]),
+                fields.contains(column.field),
+                let value = try DatabaseValue.fetchOne(database, sql: "SELECT \(sql)")
+            else { continue }
+            defaults[column.field] = try mapping.value(column.affinity.stored(value), column)
+        }
+        return defaults
+    }
 
     private func isUndownloaded(
         _ field: String,

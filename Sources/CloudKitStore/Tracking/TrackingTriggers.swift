@@ -120,7 +120,7 @@ struct TrackingTriggers {
     }
 
     private var everyColumn: String {
-        Self.object(table.columns.map { "\($0.field.literal), clock" })
+        Self.object(table.fieldColumns.map { "\($0.field.literal), clock" })
     }
 
     private func changed(if column: TableColumn) -> String {

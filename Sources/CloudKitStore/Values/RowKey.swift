@@ -19,6 +19,10 @@ struct RowKey: Hashable, Sendable {
 
     /// The key in the record name of a table's record.
     init?(recordName: String, _ table: TableSchema) {
+        if table.isNamedByKey {
+            self.init(components: [recordName], table)
+            return
+        }
         let prefix = table.recordType + ":"
         guard recordName.hasPrefix(prefix) else { return nil }
         let parts = recordName.utf8.dropFirst(prefix.utf8.count)
@@ -125,6 +129,7 @@ struct RowKey: Hashable, Sendable {
     ///
     /// - Throws: A ``CloudStoreError`` when it would be longer than names may be.
     func recordName(_ table: TableSchema) throws -> String {
+        if table.isNamedByKey { return try checkedName(table) }
         let name =
             table.recordType + ":"
             + (components(table) ?? [text]).map(Self.escaped).joined(separator: ",")
@@ -137,6 +142,21 @@ struct RowKey: Hashable, Sendable {
             )
         }
         return name
+    }
+
+    /// The key as a record's name.
+    private func checkedName(_ table: TableSchema) throws -> String {
+        guard !text.isEmpty, text.utf8.count <= Self.nameLimit,
+            text.utf8.first != UInt8(ascii: "_"),
+            text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) })
+        else {
+            throw CloudStoreError(
+                .invalidName,
+                "The key '\(text.prefix(40))' of the table '\(table.name)' is no record name: those "
+                    + "have 1 to \(Self.nameLimit) ASCII characters and do not begin with '_'"
+            )
+        }
+        return text
     }
 
     // MARK: Components

@@ -1,6 +1,8 @@
 import CloudKitStore
+import Foundation
 import GRDB
 import Support
+import Synchronization
 import Testing
 
 @Suite("The store beside the app's migrations", .timeLimit(.minutes(5)))
@@ -44,6 +46,58 @@ struct MigrationTests {
             try await third.store.sync()
             #expect(try await third.value("SELECT title FROM note") == "unsent")
             #expect(try await third.store.verify().differences == [])
+        }
+    }
+
+    @Test("A database that was erased on purpose is told which unsent changes went with it")
+    func erased() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "erased-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let path = folder.appending(path: "notes.sqlite").path
+            let events = Mutex<[[RowChange]]>([])
+            var configuration = Device.configuration
+            configuration.onEvent = { event in
+                if case .erased(let unsent) = event { events.withLock { $0.append(unsent) } }
+            }
+            func launch(_ schema: String) async throws -> Device {
+                let database = try DatabaseQueue(path: path)
+                try Self.migrator(schema).migrate(database)
+                return try await Device(
+                    cloud,
+                    user,
+                    database: database,
+                    configuration: configuration
+                )
+            }
+            let first = try await launch(Device.schema)
+            try await first.run("INSERT INTO note (id, title) VALUES ('a', 'sent'), ('b', 'sent')")
+            try await first.store.sync()
+            try await first.run("UPDATE note SET title = 'unsent' WHERE id = 'a'")
+            try await first.run("DELETE FROM note WHERE id = 'b'")
+            await first.store.stop()
+            // What is launched as it was has lost nothing.
+            let second = try await launch(Device.schema)
+            #expect(events.withLock(\.self) == [])
+            await second.store.stop()
+
+            let third = try await launch(
+                Device.schema + "CREATE TABLE more (id TEXT PRIMARY KEY NOT NULL);"
+            )
+            let told = events.withLock(\.self).map { rows in
+                rows.map { "\($0.kind) \($0.table) \($0.key)" }
+            }
+            #expect(told == [["updated note a", "deleted note b"]])
+            try await third.store.sync()
+            let titles = try await third.value("SELECT group_concat(id || title) FROM note")
+            #expect(titles == "asent,bsent")
+            await third.store.stop()
+            // Everything was sent, and there is nothing to tell of.
+            let rest = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(!rest.contains { $0.hasSuffix("-unsent") })
         }
     }
 }

@@ -1,0 +1,47 @@
+public import GRDB
+
+extension Database {
+    /// The rows that a UNIQUE index on some columns would not allow side by side, to be asked before a
+    /// migration makes it.
+    ///
+    /// ```swift
+    /// migrator.registerMigration("one label of a name") { database in
+    ///     for keys in try database.collidingRows(in: "label", on: ["name"]) {
+    ///         // Merge them, rename all but the first, or leave the index out.
+    ///         print(keys)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// These are the rows of this file. Rows of older versions of the app may come later; what becomes of
+    /// them says ``SyncedTable/uniqueness``.
+    ///
+    /// - Parameters:
+    ///   - table: The table's name.
+    ///   - columns: The columns; rows with NULL in one of them collide with none.
+    /// - Returns: The keys of the rows that have the same values, group by group: the value as text, bytes
+    ///   in hexadecimal, several columns as a JSON array.
+    /// - Throws: An error of the database, such as for a table or column that it does not have.
+    public func collidingRows(in table: String, on columns: [String]) throws -> [[String]] {
+        let key = try primaryKey(table).columns
+        let blobs = try Set(
+            self.columns(in: table)
+                .filter { ["BLOB", "UUID"].contains($0.type.uppercased()) }.map(\.name)
+        )
+        let parts = key.map { blobs.contains($0) ? "hex(\($0.quoted))" : $0.quoted }
+        let text =
+            parts.count == 1
+            ? "CAST(\(parts[0]) AS TEXT)" : "json_array(\(parts.joined(separator: ", ")))"
+        let names = columns.map(\.quoted).joined(separator: ", ")
+        let isThere = columns.map { "\($0.quoted) IS NOT NULL" }.joined(separator: " AND ")
+        let rows = try Row.fetchAll(
+            self,
+            sql: """
+                SELECT \(text), dense_rank() OVER (ORDER BY \(names)) FROM \(table.quoted)
+                WHERE \(isThere) ORDER BY 2, 1
+                """
+        )
+        return Dictionary(grouping: rows) { $0[1] as Int }.sorted { $0.key < $1.key }
+            .map { $0.value.map { $0[0] as String } }.filter { $0.count > 1 }
+    }
+}

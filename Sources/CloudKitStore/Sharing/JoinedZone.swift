@@ -1,0 +1,23 @@
+/// The zone that another user shares as a whole, into which new rows go that are below no other.
+enum JoinedZone {
+    /// The SQL of the zone's name; NULL where there is none that may be written, or the row is below
+    /// another.
+    static func sql(_ table: TableSchema) -> String {
+        let isTop = table.parentColumn.map { "NEW.\($0.name.quoted) IS NULL" } ?? "true"
+        return """
+            (SELECT zone FROM grdb_cloudkit_share WHERE name = 'cloudkit.zoneshare' AND writes <> 0
+                    AND zone <> '' AND \(isTop) ORDER BY zone LIMIT 1)
+            """
+    }
+
+    /// The statement that puts a new row into it, unless it has a place.
+    static func join(_ table: TableSchema) -> String {
+        guard !table.isPublic, table.name != SharedJournal.table else { return "" }
+        return """
+            INSERT INTO grdb_cloudkit_place (tbl, key, zone, writes)
+                    SELECT \(table.name.literal), \(RowKey.sql(table, of: "NEW")), zone, 1
+                    FROM (SELECT \(sql(table)) AS zone) WHERE zone IS NOT NULL
+                    ON CONFLICT (tbl, key) DO NOTHING;
+            """
+    }
+}

@@ -1,0 +1,160 @@
+import GRDB
+
+/// Follows the rows below one, and looks where their references lead.
+struct SharePlanner {
+    private let database: Database
+    private let mapping: RowMapping
+    private let rows: RowStore
+    private var plan = SharePlan()
+    /// The rows of the tree.
+    private var tree: [RowKey] = []
+    private var seen: Set<RowKey> = []
+
+    init(_ database: Database, _ mapping: RowMapping) {
+        self.database = database
+        self.mapping = mapping
+        rows = RowStore(database: database, mapping: mapping)
+    }
+
+    private var catalog: TableCatalog { mapping.catalog }
+
+    /// What sharing a row would share.
+    ///
+    /// - Throws: A ``CloudStoreError`` when there is no such row; an error of the database.
+    mutating func plan(_ top: RowKey, _ table: TableSchema) throws -> SharePlan {
+        guard try rows.row(top, table) != nil else {
+            throw CloudStoreError(
+                .noSuchRow,
+                "The table '\(table.name)' has no row '\(top.text)'"
+            )
+        }
+        try addTree(below: top)
+        var missing: Set<RowKey> = []
+        // A row that stays behind keeps those behind that need it.
+        var isDone = false
+        while !isDone {
+            isDone = true
+            for key in tree where !missing.contains(key) {
+                guard let reason = try reason(key, without: missing) else { continue }
+                plan.stayingBehind.append(reason)
+                missing.insert(key)
+                isDone = false
+            }
+        }
+        for key in tree where !missing.contains(key) {
+            plan.shared.append(SharePlan.Row(key))
+            plan.hidden += try references(key, without: missing)
+        }
+        return plan
+    }
+
+    private mutating func addTree(below top: RowKey) throws {
+        var next = [top]
+        while let key = next.popLast() {
+            guard seen.insert(key).inserted, let table = catalog[key.table],
+                let row = try rows.row(key, table)
+            else { continue }
+            tree.append(key)
+            for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
+                guard let child = catalog[name], foreignKey.columns == [child.parentColumn?.name]
+                else { continue }
+                next += try rows.rows(referring: foreignKey, child, row)
+                    .compactMap { RowStore.key($0, child) }
+            }
+        }
+    }
+
+    /// The first reference that keeps a row from the participants.
+    private func reason(
+        _ key: RowKey,
+        without missing: Set<RowKey>
+    ) throws -> SharePlan.Reference? {
+        guard let table = catalog[key.table] else { return nil }
+        return try references(key, without: missing).first { reference in
+            reference.columns.allSatisfy { name in
+                table.column(name).map { $0.isNotNull || $0.isKey } ?? false
+            }
+        }
+    }
+
+    /// The references of a row to rows that participants will not have.
+    private func references(
+        _ key: RowKey,
+        without missing: Set<RowKey>
+    ) throws -> [SharePlan.Reference] {
+        guard let table = catalog[key.table], let row = try rows.row(key, table) else { return [] }
+        return try table.foreignKeys.compactMap { foreignKey in
+            guard let parent = catalog[foreignKey.parent] else { return nil }
+            let values = foreignKey.columns.map { row[$0] ?? .null }
+            guard !values.contains(where: \.isNull),
+                let found = try rows.rows(parent, where: foreignKey.parentColumns, are: values)
+                    .first,
+                let target = RowStore.key(found, parent),
+                !seen.contains(target) || missing.contains(target)
+            else { return nil }
+            return SharePlan.Reference(
+                row: SharePlan.Row(key),
+                columns: foreignKey.columns,
+                target: SharePlan.Row(target)
+            )
+        }
+    }
+}
+
+extension SharePlan.Row {
+    init(_ key: RowKey) {
+        self.init(table: key.table, key: key.text)
+    }
+}
+
+extension CloudStore {
+    /// Tells, before a row is shared, what would be shared with it, and what not and why.
+    ///
+    /// - Parameters:
+    ///   - key: The row's key.
+    ///   - table: The table's name.
+    /// - Returns: What sharing the row would share.
+    /// - Throws: A ``CloudStoreError`` for a table that is not synced or a row that is not there; an
+    ///   error of the database.
+    public func sharePlan(of key: String, in table: String) async throws -> SharePlan {
+        let schema = try schema(table)
+        let rowKey = RowKey(table: table, text: key)
+        let mapping = file.mapping
+        return try await file.writer.read { database in
+            var planner = SharePlanner(database, mapping)
+            return try planner.plan(rowKey, schema)
+        }
+    }
+
+    /// Refuses to share a row for the first time of whose tree participants would not have all rows.
+    func checkComplete(_ key: String, _ table: String) async throws {
+        let rowKey = RowKey(table: table, text: key)
+        let schema = try schema(table)
+        let isNew = try await file.writer.read { [mapping = file.mapping] database in
+            let rows = RowStore(database: database, mapping: mapping)
+            guard try rows.row(rowKey, schema) != nil else { return false }
+            let place = try Place.fetch(database, rowKey)
+            return place?.share == nil && place?.zone.isEmpty ?? true
+        }
+        guard isNew else { return }
+        let plan = try await sharePlan(of: key, in: table)
+        guard let first = plan.stayingBehind.first else { return }
+        throw CloudStoreError(
+            .incompleteShare,
+            "\(plan.stayingBehind.count) rows below '\(key)' of the table '\(table)' would stay behind: "
+                + "the row '\(first.row.key)' of '\(first.row.table)' needs the row '\(first.target.key)' "
+                + "of '\(first.target.table)', which is not shared with it, in its column '"
+                + "\(first.columns.joined(separator: ", "))'; share what is complete, let the column be "
+                + "NULL, or go on with ifIncomplete: .shareTheRest"
+        )
+    }
+
+    /// What ``share(_:in:ifIncomplete:configure:)`` does where rows of the tree would stay behind.
+    public enum IncompleteShare: Hashable, Sendable {
+        /// It throws, and shares nothing.
+        case refuse
+        /// It shares the other rows; those that stay wait on the participants' devices, whose status
+        /// names what they wait for.
+        case shareTheRest
+    }
+}

@@ -1,0 +1,116 @@
+import CloudKit
+import CloudKitStore
+import CloudKitTesting
+import GRDB
+import Support
+import Testing
+
+@Suite("A store's whole zone is shared", .timeLimit(.minutes(5)))
+struct WholeZoneTests {
+    /// Runs a test with Ada, who shares everything, and Bob, who takes part.
+    private func withFamily(
+        permission: CKShare.ParticipantPermission = .readWrite,
+        _ body: @Sendable (_ ada: Device, _ bob: Device, _ owner: String) async throws -> Void
+    ) async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser("Ada")
+            let configuration = SharingTests.configuration
+            let ada = try await Device(cloud, user, configuration: configuration)
+            let bob = try await Device(cloud, cloud.addUser("Bob"), configuration: configuration)
+            try await ada.run("INSERT INTO folder (id, name) VALUES ('a', 'Ada'), ('b', 'Food')")
+            try await bob.run("INSERT INTO folder (id, name) VALUES ('own', 'Bob')")
+            try await bob.store.sync()
+            let share = try await ada.store.shareEverything { $0.publicPermission = permission }
+            try await bob.store.accept(
+                bob.container.shareMetadata(for: try #require(share.url))
+            )
+            try await body(ada, bob, user.recordName)
+        }
+    }
+
+    private func folders(_ device: Device) async throws -> String? {
+        try await device.value("SELECT group_concat(id) FROM (SELECT id FROM folder ORDER BY id)")
+    }
+
+    @Test("All rows come to who takes part, and new ones go to the zone, wherever they are written")
+    func rows() async throws {
+        try await withFamily { ada, bob, _ in
+            #expect(try await folders(bob) == "a,b,own")
+            try await ada.run("INSERT INTO folder (id, name) VALUES ('c', 'Later')")
+            // Below no other row, and below one of the zone.
+            try await bob.run(
+                """
+                INSERT INTO folder (id, name) VALUES ('d', 'Of Bob');
+                INSERT INTO note (id, title, folder) VALUES ('n', 'Milk', 'd');
+                INSERT INTO folder (id, name, parent) VALUES ('e', 'His own', 'own');
+                UPDATE folder SET name = 'Groceries' WHERE id = 'b';
+                """
+            )
+            try await settle(ada, bob)
+            #expect(try await folders(ada) == "a,b,c,d")
+            #expect(try await ada.value("SELECT title || folder FROM note") == "Milkd")
+            #expect(try await ada.value("SELECT name FROM folder WHERE id = 'b'") == "Groceries")
+            #expect(try await folders(bob) == "a,b,c,d,e,own")
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                #expect(try await device.store.status.isSettled)
+            }
+        }
+    }
+
+    @Test("Who may only read writes new rows of their own, and none of the zone's")
+    func readOnly() async throws {
+        try await withFamily(permission: .readOnly) { ada, bob, _ in
+            await #expect(throws: DatabaseError.self) {
+                try await bob.run("UPDATE folder SET name = 'x' WHERE id = 'a'")
+            }
+            try await bob.run("INSERT INTO folder (id, name) VALUES ('d', 'Of Bob')")
+            try await settle(ada, bob)
+            #expect(try await folders(ada) == "a,b")
+            #expect(try await folders(bob) == "a,b,d,own")
+        }
+    }
+
+    @Test("Rows go from who leaves, and from all when the owner ends it")
+    func ending() async throws {
+        try await withFamily { ada, bob, owner in
+            try await bob.store.leaveEverything(of: owner)
+            #expect(try await folders(bob) == "own")
+            let share = try #require(try await ada.store.shareOfEverything())
+            try await bob.store.accept(bob.container.shareMetadata(for: try #require(share.url)))
+            #expect(try await folders(bob) == "a,b,own")
+            try await ada.store.unshareEverything()
+            try await settle(bob, ada)
+            #expect(try await folders(bob) == "own")
+            #expect(try await folders(ada) == "a,b")
+            #expect(try await ada.store.shareOfEverything() == nil)
+            for call in [
+                { try await ada.store.unshareEverything() },
+                { try await bob.store.leaveEverything(of: owner) },
+            ] as [@Sendable () async throws -> Void] {
+                let error = await #expect(throws: CloudStoreError.self) { try await call() }
+                #expect(error?.code == .notShared)
+            }
+        }
+    }
+
+    @Test("Everything is not shared over a row that has a share of its own")
+    func tops() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let ada = try await Device(
+                cloud,
+                cloud.addUser("Ada"),
+                configuration: SharingTests.configuration
+            )
+            try await ada.run("INSERT INTO folder (id, name) VALUES ('a', 'Ada')")
+            try await ada.store.share("a", in: "folder")
+            let error = await #expect(throws: CloudStoreError.self) {
+                try await ada.store.shareEverything()
+            }
+            #expect(error?.code == .notShared)
+            #expect(error?.message.contains("unshare") == true)
+            try await ada.store.unshare("a", in: "folder")
+            _ = try await ada.store.shareEverything()
+        }
+    }
+}
