@@ -5,7 +5,7 @@ extension SimulatedApp {
         switch variant {
         case .plain, .assets: plainSchema
         case .unique: uniqueSchema
-        case .permissions: sharedSchema
+        case .permissions, .everything: sharedSchema
         }
     }
 
@@ -13,7 +13,7 @@ extension SimulatedApp {
         switch variant {
         case .plain, .assets: plainTables(isNew: isNew)
         case .unique: [.table("label"), .table("entry"), .table("pin")]
-        case .permissions: [.table("board"), .table("card")]
+        case .permissions, .everything: [.table("board"), .table("card")]
         }
     }
 
@@ -25,7 +25,7 @@ extension SimulatedApp {
                 ("label", "id", ["name", "colour", "since"], []),
                 ("entry", "id", ["title", "label", "second"], []), ("pin", "id", ["label"], []),
             ]
-        case .permissions:
+        case .permissions, .everything:
             [
                 ("board", "id", ["name", "parent"], []),
                 ("card", "id", ["title", "body", "due", "board"], []),

@@ -11,6 +11,7 @@ struct SimulatedWorld {
     let users: [TestCloud.User]
     let variant: SimulationVariant
     let defect: StoreDefect?
+    var oracle: MergeOracle?
     let trace = SimulationTrace()
 
     /// Where all clocks begin, in milliseconds since 1970.
@@ -19,6 +20,7 @@ struct SimulatedWorld {
 
 /// A device of a schedule: a file, the process that has it open, and its way into the cloud.
 final class SimulatedDevice {
+    let number: Int
     let name: String
     /// The number of its user.
     let user: Int
@@ -31,6 +33,7 @@ final class SimulatedDevice {
     private var way: SimulatedWay
 
     init(_ number: Int, _ plan: SimulationPlan.Device, in world: SimulatedWorld) async throws {
+        self.number = number
         name = "d\(number)"
         user = plan.user
         self.world = world
@@ -44,7 +47,7 @@ final class SimulatedDevice {
             }
         }
         (store, container, way) = try await Self.open(
-            name,
+            number,
             world,
             world.users[user],
             database,
@@ -61,16 +64,19 @@ final class SimulatedDevice {
     }
 
     private static func open(
-        _ name: String,
+        _ number: Int,
         _ world: SimulatedWorld,
         _ user: TestCloud.User,
         _ database: DatabaseQueue,
         _ batchLimit: Int,
         isNew: Bool
     ) async throws -> (CloudStore, CKContainer, SimulatedWay) {
+        let name = "d\(number)"
         var way: SimulatedWay?
         let container = try await world.cloud.device(of: user) { base in
-            let made = SimulatedWay(name, base, database, world.trace, batchLimit: batchLimit)
+            let made = SimulatedWay(name, base, database, world.trace, batchLimit: batchLimit) {
+                world.oracle?.sent($0, $1, by: number)
+            }
             way = made
             return made
         }
@@ -82,7 +88,7 @@ final class SimulatedDevice {
         configuration.whenZoneIsDeleted = .upload
         // Clocks jump by a year.
         configuration.journalAge = nil
-        configuration.includesSharedRows = world.variant == .permissions
+        configuration.includesSharedRows = world.variant.isShared
         let store = try CloudStore(
             database: database,
             container: container,
@@ -108,6 +114,11 @@ final class SimulatedDevice {
 
     func contents() throws -> SimulatedApp.Contents {
         try database.read { try SimulatedApp.contents($0, world.variant, isNew: isNew) }
+    }
+
+    /// What the oracle sees.
+    func shown() throws -> OracleTable.Rows {
+        try world.oracle.map { try database.read($0.rows) } ?? [:]
     }
 
     /// The rows that another user lets this one only read.
@@ -171,7 +182,7 @@ final class SimulatedDevice {
             try database.inDatabase { try $0.execute(sql: SimulatedApp.upgrade) }
         }
         (store, container, way) = try await Self.open(
-            name,
+            number,
             world,
             user ?? world.users[self.user],
             database,

@@ -35,6 +35,8 @@ final class SimulatedWay: Transport {
     private let database: DatabaseQueue
     let trace: SimulationTrace
     private let batchLimit: Int
+    /// Hears of what is to be saved, and of the response if one comes.
+    private let onModify: @Sendable (TransportRequest, TransportResponse?) -> Void
     private let state = Mutex(State())
     /// Watches the file for as long as the way is there.
     private let watch = Mutex<CommitWatch?>(nil)
@@ -49,8 +51,10 @@ final class SimulatedWay: Transport {
         _ base: any Transport,
         _ database: DatabaseQueue,
         _ trace: SimulationTrace,
-        batchLimit: Int
+        batchLimit: Int,
+        onModify: @escaping @Sendable (TransportRequest, TransportResponse?) -> Void
     ) {
+        self.onModify = onModify
         self.name = name
         self.base = base
         self.database = database
@@ -132,8 +136,10 @@ final class SimulatedWay: Transport {
             response = try await base.send(request)
         } catch {
             trace.add("  \(name) \(endpoint): no answer")
+            if endpoint == "records/modify" { onModify(request, nil) }
             throw error
         }
+        if endpoint == "records/modify" { onModify(request, response) }
         trace.add("  \(name) \(endpoint): \(response.status), \(Self.digest(request))")
         let ends = state.withLock { $0.crash == .afterRequest(number) || $0.isDoomed }
         if ends { try die() }

@@ -7,7 +7,7 @@ extension SimulationPlan {
         if !variant.hasUpgrade {
             for place in devices.indices { devices[place].isNew = true }
         }
-        if variant == .permissions { divide(&chance) }
+        if variant.isShared { divide(&chance) }
         for _ in 0..<stepCount {
             var device = chance.number(0...devices.count - 1)
             let action = action(device, &chance)
@@ -47,7 +47,7 @@ extension SimulationPlan {
         case 84: return .relaunch
         case 85: return .setClock(milliseconds: .random(in: -Self.day...Self.day, using: &chance))
         case 86 where variant == .assets: return .upgrade
-        case 86, 87: return variant == .permissions ? .relaunch : .restore
+        case 86, 87: return variant.isShared ? .relaunch : .restore
         default: return special(&chance)
         }
     }
@@ -57,7 +57,7 @@ extension SimulationPlan {
         switch variant {
         case .plain, .unique: return .edit(.insertLabel)
         case .assets: return .crash(variantCrash(&chance))
-        case .permissions:
+        case .permissions, .everything:
             let sharing: [SimulationStep.Sharing] = [
                 .readOnly, .readOnly, .readOnly, .readWrite, .readWrite, .readWrite, .remove,
                 .unshare, .accept, .accept, .accept, .leave,

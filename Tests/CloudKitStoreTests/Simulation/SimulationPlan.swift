@@ -67,7 +67,7 @@ struct SimulationPlan: Sendable {
         seed = 0
         self.variant = variant
         devices = (0..<deviceCount).map { number in
-            let isOther = variant == .permissions && number > 0
+            let isOther = variant.isShared && number > 0
             return Device(skew: 0, isNew: true, batchLimit: 200, user: isOther ? 1 : 0)
         }
         self.steps = steps.enumerated().map { place, step in

@@ -8,21 +8,27 @@ enum SimulationVariant: String, CaseIterable, Sendable {
     case unique
     /// A tree of rows that one user shares with another.
     case permissions
+    /// The same of a whole zone.
+    case everything
     /// Rows with assets, and processes that end while these travel.
     case assets
 
     /// How many of its schedules run with the other tests: 1,000 in all, with those of families.
     var count: UInt64 {
         switch self {
-        case .plain: 770
+        case .plain: 740
         case .unique: 100
         case .permissions: 70
+        case .everything: 30
         case .assets: 40
         }
     }
 
     /// How many steps a schedule has.
     var stepCount: Int { self == .plain ? 30 : 20 }
+
+    /// Whether one user shares rows with another.
+    var isShared: Bool { self == .permissions || self == .everything }
 
     /// Whether there is a newer version of its app.
     var hasUpgrade: Bool { self == .plain || self == .assets }
@@ -34,7 +40,7 @@ extension SimulationStep.Edit {
         switch variant {
         case .plain: random(&chance)
         case .unique: randomUnique(&chance)
-        case .permissions: randomShared(&chance)
+        case .permissions, .everything: randomShared(&chance)
         case .assets: randomAsset(&chance)
         }
     }

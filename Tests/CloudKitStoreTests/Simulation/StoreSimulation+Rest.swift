@@ -19,19 +19,20 @@ extension StoreSimulation {
             problems += try await inspectTokens(device, in: world)
         }
         try await check(in: world)
+        try await checkValues(in: world)
         guard problems.isEmpty, devices.contains(where: { !$0.isNew }) else { return }
         for device in devices where !device.isNew { try await device.relaunch(upgrading: true) }
         world.trace.add("at rest, all devices have the newer version")
         try await settle(in: world)
         try await check(in: world)
+        try await checkValues(in: world)
     }
 
     private func settle(in world: SimulatedWorld) async throws {
         for _ in 0..<Self.roundLimit {
             var isQuiet = true
             for device in devices {
-                world.cloud.clock.advance(by: .seconds(1))
-                try device.pass()
+                try pass(in: world)
                 let (summary, error, found) = await device.sync()
                 problems += found
                 if let error {
@@ -72,7 +73,7 @@ extension StoreSimulation {
         }
         // The newer version shows what the older one cannot.
         var complete = try devices.first(where: \.isNew).map { try $0.contents() }
-        if plan.variant == .permissions {
+        if plan.variant.isShared {
             let others = try await checkSharing(in: world)
             complete = complete?.merging(others) { first, _ in first }
         }

@@ -12,12 +12,14 @@ extension StoreSimulation {
     func beginSharing(in world: SimulatedWorld) async throws {
         let owner = devices[0]
         let before = try owner.contents()
+        let shown = try owner.shown()
         try await owner.database.write {
             try $0.execute(
                 sql: "INSERT INTO board (id, name) VALUES ('\(SimulationWriter.root)', 'v0')"
             )
         }
         model.note(before, try owner.contents(), by: owner.name, saves: owner.saves)
+        try note(shown, on: owner, in: world)
         try await change(.readWrite, owner, in: world)
         guard let other = devices.first(where: { $0.user != 0 }) else { return }
         try await change(.accept, other, in: world)
@@ -34,6 +36,8 @@ extension StoreSimulation {
         let link = sharing == .accept ? try await link(in: world) : nil
         let container = device.container
         let root = SimulationWriter.root
+        let owner = world.users[0].recordName
+        let isWhole = plan.variant == .everything
         let (_, error, found) = await device.carryOut(crash: crash) { store in
             switch sharing {
             case .readOnly, .readWrite, .remove:
@@ -41,7 +45,7 @@ extension StoreSimulation {
                     forUserRecordID: CKRecord.ID(recordName: other)
                 )
                 participant.permission = sharing == .readOnly ? .readOnly : .readWrite
-                try await store.share(root, in: Self.table) { share in
+                let configure: @Sendable (CKShare) -> Void = { share in
                     for known in share.participants where known.role != .owner {
                         if sharing == .remove {
                             share.removeParticipant(known)
@@ -53,7 +57,14 @@ extension StoreSimulation {
                         share.addParticipant(participant)
                     }
                 }
+                if isWhole {
+                    try await store.shareEverything(configure: configure)
+                } else {
+                    try await store.share(root, in: Self.table, configure: configure)
+                }
+            case .unshare where isWhole: try await store.unshareEverything()
             case .unshare: try await store.unshare(root, in: Self.table)
+            case .leave where isWhole: try await store.leaveEverything(of: owner)
             case .leave: try await store.leave(root, in: Self.table)
             case .accept:
                 guard let link else { return }
@@ -63,7 +74,7 @@ extension StoreSimulation {
         problems += found
         if crash != nil {
             try await device.relaunch()
-            return try device.pass(milliseconds: 5000)
+            return try pass(seconds: 5, in: world)
         }
         // Where there is no share, there is none to leave or to end.
         if let error = error as? CloudStoreError, [.notShared, .neverSent].contains(error.code) {
@@ -76,6 +87,10 @@ extension StoreSimulation {
     private func share(in world: SimulatedWorld) async throws -> CKShare? {
         let database = try await observer(of: 0, in: world).privateCloudDatabase
         do {
+            if plan.variant == .everything {
+                let id = Device.id(CKRecordNameZoneWideShare)
+                return try await database.record(for: id) as? CKShare
+            }
             let root = try await database.record(
                 for: Device.id("\(Self.table):\(SimulationWriter.root)")
             )
@@ -98,7 +113,8 @@ extension StoreSimulation {
     func checkSharing(in world: SimulatedWorld) async throws -> SimulatedApp.Contents {
         guard let first = devices.first(where: { $0.user != 0 }) else { return [:] }
         let owned = try devices[0].contents()
-        let tree = SimulationWriter.tree(owned)
+        let isWhole = plan.variant == .everything
+        let tree = isWhole ? Set(owned.keys) : SimulationWriter.tree(owned)
         let participant = try await share(in: world)?.participants.first { $0.role != .owner }
         let hasPart = participant?.acceptanceStatus == .accepted
         let shown = try first.contents()

@@ -17,6 +17,7 @@ extension StoreSimulation {
             guard !statements.isEmpty else { return }
             for line in statements { world.trace.add("  \(device.name): \(line)") }
             let barred = try device.barredRows()
+            let shown = try device.shown()
             do {
                 try device.database.write { database in
                     for line in statements { try database.execute(sql: line) }
@@ -30,6 +31,7 @@ extension StoreSimulation {
                 problems.append("I19: \(device.name) changed \(row), which is read-only")
             }
             model.note(before, after, by: device.name, saves: device.saves)
+            try note(shown, on: device, in: world)
         } catch {
             problems.append("E: \(device.name) cannot write: \(error)")
         }

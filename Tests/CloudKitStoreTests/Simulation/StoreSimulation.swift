@@ -20,6 +20,8 @@ actor StoreSimulation {
     let defect: StoreDefect?
     var devices: [SimulatedDevice] = []
     var model = SimulationModel()
+    /// Says which value must be where, without a line of the store.
+    let oracle: MergeOracle
     var problems: [String] = []
     /// Makes values that no other edit has.
     var number = 0
@@ -29,6 +31,7 @@ actor StoreSimulation {
     private init(_ plan: SimulationPlan, defect: StoreDefect?) {
         self.plan = plan
         self.defect = defect
+        oracle = MergeOracle(plan)
     }
 
     /// Runs a schedule.
@@ -58,7 +61,8 @@ actor StoreSimulation {
                 cloud: cloud,
                 users: try await Self.users(of: plan.variant, in: cloud),
                 variant: plan.variant,
-                defect: defect
+                defect: defect,
+                oracle: oracle
             )
             do {
                 try await run(in: world)
@@ -77,18 +81,19 @@ actor StoreSimulation {
         in cloud: TestCloud
     ) async throws -> [TestCloud.User] {
         let owner = try await cloud.addUser("Ada")
-        return variant == .permissions ? [owner, try await cloud.addUser("Cleo")] : [owner]
+        return variant.isShared ? [owner, try await cloud.addUser("Cleo")] : [owner]
     }
 
     private func run(in world: SimulatedWorld) async throws {
         for (number, device) in plan.devices.enumerated() {
             devices.append(try await SimulatedDevice(number, device, in: world))
         }
-        if plan.variant == .permissions { try await beginSharing(in: world) }
+        if plan.variant.isShared { try await beginSharing(in: world) }
         for step in plan.steps where step.device < devices.count {
-            world.cloud.clock.advance(by: .seconds(1))
+            try pass(in: world)
             world.trace.add(step.description)
             try await carryOut(step, in: world)
+            problems += oracle.takeProblems()
             if !problems.isEmpty { return }
         }
         try await rest(in: world)
@@ -96,19 +101,27 @@ actor StoreSimulation {
 
     // MARK: Steps
 
+    /// Lets time pass, for the service and for all devices, however wrong their clocks are.
+    func pass(seconds: Int64 = 1, in world: SimulatedWorld) throws {
+        world.cloud.clock.advance(by: .seconds(seconds))
+        for device in devices { try device.pass(milliseconds: seconds * 1000) }
+    }
+
     private func carryOut(_ step: SimulationStep, in world: SimulatedWorld) async throws {
         let device = devices[step.device]
         var chance = SeededChance(seed: step.seed)
-        try device.pass()
         switch step.action {
         case .edit(let edit): return write(edit, device, world, &chance)
         case .sync(let faults):
             world.cloud.setFaults(
                 faults.isEmpty ? nil : FaultPlan(seed: step.seed, rules: faults)
             )
-            let (_, error, found) = await device.sync()
+            let (summary, error, found) = await device.sync()
             world.cloud.setFaults(nil)
             take(error, found, isSmooth: faults.isEmpty, device)
+            if error == nil, faults.isEmpty, summary?.saved ?? 0 > 0 {
+                oracle.learnedTime(step.device)
+            }
             if faults.contains(where: \.endsSession) { try await device.relaunch() }
         case .race(let request, let editor):
             guard editor < devices.count else { return }
@@ -132,16 +145,19 @@ actor StoreSimulation {
             problems += found
             try await device.relaunch()
             // A machine takes longer to start again than a clock to tick.
-            try device.pass(milliseconds: 5000)
+            try pass(seconds: 5, in: world)
         case .relaunch: try await device.relaunch()
         case .upgrade: try await device.relaunch(upgrading: true)
-        case .setClock(let milliseconds): try device.pass(milliseconds: milliseconds)
+        case .setClock(let milliseconds):
+            try device.pass(milliseconds: milliseconds)
+            oracle.setClock(of: step.device, by: milliseconds)
         case .visit: try await visit(device, in: world)
-        case .restore: try await restore(device, &chance)
+        case .restore: try await restore(device, &chance, in: world)
         case .loseZone: try await loseZone(in: world)
         case .share(let sharing, let crash):
             try await change(sharing, device, crash: crash, in: world)
         }
+        try await resolveUncertain(in: world)
         problems += try await device.inspect()
         problems += try await inspectTokens(device, in: world)
     }
@@ -216,10 +232,15 @@ actor StoreSimulation {
         take(again, last, isSmooth: true, device)
     }
 
-    private func restore(_ device: SimulatedDevice, _ chance: inout SeededChance) async throws {
+    private func restore(
+        _ device: SimulatedDevice,
+        _ chance: inout SeededChance,
+        in world: SimulatedWorld
+    ) async throws {
         let entries = try await device.store.journal()
         guard let entry = entries.randomElement(using: &chance) else { return }
         let before = try device.contents()
+        let shown = try device.shown()
         do {
             try await device.store.restore(entry)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
@@ -228,10 +249,12 @@ actor StoreSimulation {
             return
         }
         model.note(before, try device.contents(), by: device.name, saves: device.saves)
+        try note(shown, on: device, in: world)
     }
 
     private func loseZone(in world: SimulatedWorld) async throws {
         model.loseZone()
+        oracle.loseZone()
         let database = try await observer(of: 0, in: world).privateCloudDatabase
         _ = try? await database.deleteRecordZone(withID: Device.zoneID)
     }

@@ -1,0 +1,62 @@
+import CloudKitWebClient
+import Foundation
+
+/// What a device asks the service to save, read from the request.
+struct OracleAttempt {
+    var device: Int
+    var record: String
+    /// The version that it goes over; nil for a record that is to be made.
+    var tag: String?
+    var fields: [String: OracleValue]
+    var isDeletion: Bool
+    /// Whether a store made it, which stamps what it saves.
+    var isStamped: Bool
+
+    /// The attempts of a request of `records/modify`.
+    static func all(in request: TransportRequest, by device: Int) -> [OracleAttempt] {
+        guard let body = request.body,
+            let json = try? JSONSerialization.jsonObject(with: body) as? [String: Any],
+            let operations = json["operations"] as? [[String: Any]]
+        else { return [] }
+        return operations.compactMap { operation in
+            guard let record = operation["record"] as? [String: Any],
+                let name = record["recordName"] as? String
+            else { return nil }
+            let fields = record["fields"] as? [String: [String: Any]] ?? [:]
+            return OracleAttempt(
+                device: device,
+                record: name,
+                tag: record["recordChangeTag"] as? String,
+                fields: fields.mapValues { value($0["value"]) },
+                isDeletion: (operation["operationType"] as? String)?.lowercased()
+                    .contains("delete") ?? false,
+                isStamped: fields["storeStamp"] != nil
+            )
+        }
+    }
+
+    static func value(_ json: Any?) -> OracleValue {
+        switch json {
+        case let text as String: .text(text)
+        case let number as NSNumber: .number(number.int64Value)
+        default: .none
+        }
+    }
+
+    /// The new versions of records, by name, as a response has them; nil for one that cannot be read.
+    ///
+    /// Records that were refused are not among them.
+    static func versions(in response: TransportResponse) -> [String: String]? {
+        guard response.status == 200 else { return [:] }
+        guard
+            let json = try? JSONSerialization.jsonObject(with: response.body) as? [String: Any],
+            let records = json["records"] as? [[String: Any]]
+        else { return nil }
+        var versions: [String: String] = [:]
+        for record in records where record["serverErrorCode"] == nil {
+            guard let name = record["recordName"] as? String else { continue }
+            versions[name] = record["recordChangeTag"] as? String ?? ""
+        }
+        return versions
+    }
+}

@@ -1,0 +1,138 @@
+import GRDB
+
+/// The columns that the oracle looks at, and the rows that it reads by SQL of its own.
+struct OracleTable {
+    let name: String
+    /// The SQL of the record's name: the record type, a colon and the key.
+    let recordName: String
+    /// The columns whose values have to be what a rule says.
+    let rules: [(column: String, rule: OracleRule)]
+    /// The other columns that are synced.
+    let others: [String]
+    /// Whether a deletion wins against an edit.
+    var deletionWins = false
+
+    /// The name of a row's record, and what the columns of rules hold.
+    typealias Rows = [String: [String: OracleValue]]
+
+    static func tables(_ variant: SimulationVariant) -> [OracleTable] {
+        switch variant {
+        case .plain, .assets: plain
+        case .unique:
+            [
+                OracleTable(
+                    name: "label",
+                    recordName: "'label:' || id",
+                    rules: [("name", .later), ("colour", .later)],
+                    others: ["since"]
+                ),
+                OracleTable(
+                    name: "entry",
+                    recordName: "'entry:' || id",
+                    rules: [("title", .later)],
+                    others: ["label", "second"]
+                ),
+                OracleTable(name: "pin", recordName: "'pin:' || id", rules: [], others: ["label"]),
+            ]
+        case .permissions, .everything:
+            [
+                OracleTable(
+                    name: "board",
+                    recordName: "'board:' || id",
+                    rules: [("name", .later)],
+                    others: ["parent"]
+                ),
+                OracleTable(
+                    name: "card",
+                    recordName: "'card:' || id",
+                    rules: [("title", .later), ("body", .later)],
+                    others: ["due", "board"]
+                ),
+            ]
+        }
+    }
+
+    private static let plain = [
+        OracleTable(
+            name: "folder",
+            recordName: "'folder:' || id",
+            rules: [("name", .later)],
+            others: ["parent"]
+        ),
+        OracleTable(
+            name: "note",
+            recordName: "'note:' || id",
+            rules: [
+                ("title", .later), ("body", .later), ("low", .smallest), ("high", .greatest),
+                ("server", .server), ("client", .client), ("custom", .sortsLater),
+                ("extra", .later),
+            ],
+            others: ["count", "tags", "photo", "day", "amount", "data", "mood", "folder"]
+        ),
+        OracleTable(
+            name: "mark",
+            recordName: "'mark:' || note || ',' || place",
+            rules: [("text", .later)],
+            others: []
+        ),
+        OracleTable(
+            name: "item",
+            recordName: "'item:' || hex(id)",
+            rules: [("name", .later)],
+            others: ["folder"],
+            deletionWins: true
+        ),
+        OracleTable(
+            name: "task",
+            recordName: "'task:' || id",
+            rules: [("name", .later)],
+            others: ["note"]
+        ),
+    ]
+
+    /// The rows of all tables, of the columns that there are.
+    static func rows(_ database: Database, _ tables: [OracleTable]) throws -> Rows {
+        var rows: Rows = [:]
+        for table in tables where try database.tableExists(table.name) {
+            let columns = try Set(database.columns(in: table.name).map(\.name))
+            let names = table.rules.map(\.column).filter(columns.contains)
+            let list = ([table.recordName] + names).joined(separator: ", ")
+            let found = try Row.fetchCursor(
+                database.cachedStatement(sql: "SELECT \(list) FROM \(table.name)")
+            )
+            while let row = try found.next() {
+                var values: [String: OracleValue] = [:]
+                for (place, name) in names.enumerated() {
+                    let value: DatabaseValue = row[place + 1]
+                    values[name] =
+                        switch value.storage {
+                        case .null: OracleValue.none
+                        case .int64(let number): .number(number)
+                        case .string(let text): .text(text)
+                        default: .text("\(value)")
+                        }
+                }
+                rows[row[0]] = values
+            }
+        }
+        return rows
+    }
+
+    /// How SQLite writes every synced value, with its type, by row and column.
+    static func written(
+        _ database: Database,
+        _ tables: [OracleTable]
+    ) throws -> [String: [String]] {
+        var rows: [String: [String]] = [:]
+        for table in tables where try database.tableExists(table.name) {
+            let columns = try Set(database.columns(in: table.name).map(\.name))
+            let names = (table.rules.map(\.column) + table.others).filter(columns.contains)
+            let parts = names.map { "'\($0) ' || typeof(\($0)) || ' ' || quote(\($0))" }
+            let list = ([table.recordName] + parts).joined(separator: ", ")
+            for row in try Row.fetchAll(database, sql: "SELECT \(list) FROM \(table.name)") {
+                rows[row[0]] = names.indices.map { row[$0 + 1] ?? "?" }
+            }
+        }
+        return rows
+    }
+}

@@ -1,0 +1,85 @@
+import Testing
+
+@Suite("The oracle that knows which value must be where")
+struct OracleTests {
+    @Test("It agrees with what devices hold after random schedules", .timeLimit(.minutes(20)))
+    func schedules() async {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            let outcome = await StoreSimulation.run(SimulationPlan(seed: seed))
+            #expect(outcome.problems == [], "seed \(seed)")
+        }
+    }
+
+    /// A conflict: two devices write over one value, the first one reaches the service first.
+    struct Conflict: CustomTestStringConvertible {
+        var rule: OracleRule
+        var first: OracleValue
+        var second: OracleValue
+        /// Whether the second device's value has to win.
+        var secondWins: Bool
+
+        var testDescription: String { "\(rule): \(first), then \(second)" }
+
+        /// The field after both wrote, the first was accepted, and the second merged it.
+        func field(from base: OracleValue = .text("base")) -> OracleField {
+            var field = OracleField(rule)
+            #expect(field.write(base, over: nil, by: 0, at: 1, isTimed: true) == nil)
+            #expect(field.save(base, by: 0) == nil)
+            #expect(field.write(second, over: base, by: 1, at: 2, isTimed: true) == nil)
+            #expect(field.write(first, over: base, by: 0, at: 3, isTimed: true) == nil)
+            #expect(field.save(first, by: 0) == nil)
+            return field
+        }
+    }
+
+    private static let conflicts = [
+        Conflict(rule: .server, first: .text("a"), second: .text("b"), secondWins: false),
+        Conflict(rule: .client, first: .text("a"), second: .text("b"), secondWins: true),
+        Conflict(rule: .later, first: .text("a"), second: .text("b"), secondWins: false),
+        Conflict(rule: .smallest, first: .number(5), second: .number(3), secondWins: true),
+        Conflict(rule: .smallest, first: .number(3), second: .none, secondWins: false),
+        Conflict(rule: .greatest, first: .number(5), second: .number(3), secondWins: false),
+        Conflict(rule: .greatest, first: .none, second: .number(3), secondWins: true),
+        Conflict(rule: .sortsLater, first: .text("a"), second: .text("b"), secondWins: true),
+        Conflict(rule: .sortsLater, first: .none, second: .text("b"), secondWins: true),
+        Conflict(rule: .sortsLater, first: .text("b"), second: .text("a"), secondWins: false),
+    ]
+
+    @Test("It accepts the value that has to win, and objects to the other", arguments: conflicts)
+    func winners(_ conflict: Conflict) {
+        // Sending is the only way for the second device to win.
+        var sending = conflict.field()
+        #expect((sending.save(conflict.second, by: 1) == nil) == conflict.secondWins)
+        let silent = conflict.field()
+        #expect((silent.rest(conflict.first, on: 1) == nil) == !conflict.secondWins)
+    }
+
+    @Test("It objects to values that nobody wrote, that were never sent, and that are old")
+    func lost() {
+        let conflict = Self.conflicts[2]
+        var field = conflict.field()
+        #expect(field.save(.text("invented"), by: 1) != nil)
+        field = conflict.field()
+        #expect(field.rest(.text("base"), on: 1) != nil)
+        let invented = OracleValue.text("invented")
+        #expect(field.write(.text("new"), over: invented, by: 1, at: 4, isTimed: true) != nil)
+        field = conflict.field()
+        #expect(field.write(.text("new"), over: .text("a"), by: 1, at: 4, isTimed: true) == nil)
+        #expect(field.rest(.text("new"), on: 1) != nil)
+        #expect(field.save(.text("new"), by: 1) == nil)
+        #expect(field.rest(.text("new"), on: 1) == nil)
+        #expect(field.rest(.text("a"), on: 0) != nil)
+    }
+
+    @Test("It says nothing of whose time nobody knows")
+    func unknownTimes() {
+        for value in ["a", "b"] {
+            var field = OracleField(.later)
+            #expect(field.write(.text("a"), over: nil, by: 0, at: 1, isTimed: false) == nil)
+            #expect(field.save(.text("a"), by: 0) == nil)
+            #expect(field.write(.text("b"), over: nil, by: 1, at: 2, isTimed: true) == nil)
+            if value == "b" { #expect(field.save(.text("b"), by: 1) == nil) }
+            #expect(field.rest(.text(value), on: 1) == nil)
+        }
+    }
+}
