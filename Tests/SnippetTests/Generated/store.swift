@@ -69,18 +69,14 @@ func snippet1Instore() async throws {
         share.publicPermission = .readWrite
     }
     print(share.url as Any)
+    let plan = try await store.sharePlan(of: "sales", in: "department")
+    for reference in plan.stayingBehind {
+        print(reference.row.key, "needs", reference.target.key, "in", reference.columns)
+    }
     func open(_ metadata: CKShare.Metadata) async throws {
         try await store.accept(metadata)
         print(try await store.mayWrite("sales", in: "department"))
     }
-}
-
-func snippet2Instore() async throws {
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("keys for sync") { database in
-        try database.replaceIntegerKeys(
-            in: ["artist", "album"],
-            preloaded: ["artist": "id <= 275", "album": "id <= 347"]
-        )
-    }
+    let familyShare = try await store.shareEverything { $0.publicPermission = .readWrite }
+    print(familyShare.url as Any)
 }
