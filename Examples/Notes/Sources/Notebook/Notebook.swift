@@ -43,6 +43,8 @@ package struct Notebook: Sendable {
         var configuration = CloudStore.Configuration()
         configuration.zoneName = "Notes"
         configuration.syncsAutomatically = syncsAutomatically
+        // What lost is told on both sides.
+        configuration.journal = .shared
         store = try CloudStore(
             database: database,
             container: container,

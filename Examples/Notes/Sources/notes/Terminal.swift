@@ -2,9 +2,19 @@ import CloudKitStore
 import Foundation
 import Notebook
 
-/// Writes a line at once, also when a program reads it.
+/// Writes the outcome of a command at once, also when a program reads it.
 func say(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
+/// Asks for a command.
+func prompt() {
+    FileHandle.standardOutput.write(Data("> ".utf8))
+}
+
+/// Writes what happens by itself, over the prompt, which comes again.
+func tell(_ line: String) {
+    FileHandle.standardOutput.write(Data(("\r" + line + "\n> ").utf8))
 }
 
 /// What can be typed, and what is shown.
@@ -31,6 +41,7 @@ actor Terminal {
     private let book: Notebook
     private var changes: Task<Void, Never>?
     private var watch: Task<Void, any Error>?
+    private var losses: Task<Void, any Error>?
 
     init(_ book: Notebook) {
         self.book = book
@@ -44,19 +55,30 @@ actor Terminal {
             }
         }
         try await book.store.start()
+        let journal = book.store.journalValues()
+        losses = Task {
+            var known: Set<JournalEntry.ID>?
+            for try await entries in journal {
+                for entry in entries where known.map({ !$0.contains(entry.id) }) ?? false {
+                    tell("! \(await Self.line(entry, in: book))")
+                }
+                known = Set(entries.map(\.id))
+            }
+        }
     }
 
     func stop() async {
         changes?.cancel()
+        losses?.cancel()
         watch?.cancel()
         await book.store.stop()
     }
 
     /// What another device did.
     private static func show(_ change: RowChange, in book: Notebook) async {
-        if change.kind == .deleted { return say("· a note was deleted on another device") }
+        if change.kind == .deleted { return tell("· a note was deleted on another device") }
         guard let note = try? await book.note(id: change.key) else { return }
-        say("· \(line(note))")
+        tell("· \(line(note))")
     }
 
     private static func line(_ note: Note) -> String {
@@ -73,9 +95,14 @@ actor Terminal {
         switch (words.first, first) {
         case ("list", let tag): try await show(book.notes(tagged: tag))
         case ("find", _?): try await show(book.search(text))
-        case ("add", _?): try await book.save(Note(title: text))
+        case ("add", _?):
+            let note = Note(title: text)
+            try await book.save(note)
+            say("added: \(Self.line(note))")
         case ("watch", _): toggleWatch()
-        case ("offline", _): book.store.pause()
+        case ("offline", _):
+            book.store.pause()
+            say("offline: what you write stays here until 'online'")
         case ("online", _):
             book.store.resume()
             try await sync()
@@ -95,14 +122,14 @@ actor Terminal {
         var note = note
         switch (command, text) {
         case ("show", _): return try await show(note)
-        case ("delete", _): return try await book.delete(note)
+        case ("delete", _):
+            try await book.delete(note)
+            return say("deleted: \(note.title)")
         case ("attach", let path?):
             let url = URL(fileURLWithPath: path)
-            return try await book.attach(
-                Data(contentsOf: url),
-                named: url.lastPathComponent,
-                to: note
-            )
+            let data = try Data(contentsOf: url)
+            try await book.attach(data, named: url.lastPathComponent, to: note)
+            return say("attached: \(url.lastPathComponent), \(data.count) bytes")
         case ("title", let title?): note.title = title
         case ("write", let body?): note.body = body
         case ("tag", let tag?):
@@ -114,6 +141,7 @@ actor Terminal {
         default: return say(Self.help)
         }
         try await book.save(note)
+        say("saved: \(Self.line(note))")
     }
 
     private func show(_ notes: [Note]) {
@@ -133,19 +161,20 @@ actor Terminal {
             return say("no attachment '\(name)'")
         }
         try attachment.data.write(to: URL(fileURLWithPath: path ?? name))
-        say("\(attachment.data.count) bytes")
+        say("written: \(path ?? name), \(attachment.data.count) bytes")
     }
 
     private func toggleWatch() {
         guard watch == nil else {
             watch?.cancel()
             watch = nil
-            return
+            return say("the list is not shown any more")
         }
+        say("the list is shown whenever it changes; 'watch' ends that")
         let list = book.watch()
         watch = Task {
             for try await notes in list {
-                say("= " + notes.map { Self.line($0) }.joined(separator: " | "))
+                tell("= " + notes.map { Self.line($0) }.joined(separator: " | "))
             }
         }
     }
@@ -162,21 +191,23 @@ actor Terminal {
 
     private func showStatus() async throws {
         let status = try await book.store.status
-        say(
-            "\(status.waitingToSend) waiting to be sent, \(status.setAside.count) set aside"
-                + (status.obstacle.map { ", \($0)" } ?? "")
-        )
-        for row in status.setAside { say("  \(row.reason)") }
+        for line in status.explanation { say(line) }
+        if status.isSettled { say("All is in step with the server, as far as it is known here.") }
     }
 
     private func showLost() async throws {
         let entries = try await book.store.journal()
-        for entry in entries {
-            let fields = entry.lost.sorted { $0.key < $1.key }
-                .map { "\($0.key): \(Self.text($0.value))" }
-            say("\(entry.table) \(fields.joined(separator: ", "))")
-        }
+        for entry in entries { say(await Self.line(entry, in: book)) }
         say("(\(entries.count) lost)")
+    }
+
+    /// What lost, of which note, and on which side.
+    private static func line(_ entry: JournalEntry, in book: Notebook) async -> String {
+        let note = entry.table == "note" ? try? await book.note(id: entry.key) : nil
+        let fields = entry.lost.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }
+        let place = entry.device == nil ? "merged here" : "merged on another device"
+        return "lost of '\(note?.title ?? entry.table)' (\(place)): "
+            + fields.joined(separator: ", ")
     }
 
     private static func text(_ value: StoreValue) -> String {
@@ -188,5 +219,6 @@ actor Terminal {
             return say("nothing was lost")
         }
         try await book.store.restore(last)
+        say("brought back: \(await Self.line(last, in: book))")
     }
 }

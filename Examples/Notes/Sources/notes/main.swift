@@ -17,6 +17,7 @@ do {
     exit(65)
 }
 say(Terminal.help)
+prompt()
 while let line = readLine() {
     let words = line.split(separator: " ", maxSplits: 2).map(String.init)
     guard words.first != "quit" else { break }
@@ -25,5 +26,6 @@ while let line = readLine() {
     } catch {
         say("\(error)")
     }
+    prompt()
 }
 await terminal.stop()

@@ -53,6 +53,16 @@ final class TerminalProcess: Sendable {
         return nil
     }
 
+    /// Waits until lines with several ends are shown, in any order; says whether they were.
+    func wait(forAll ends: [String]) async -> Bool {
+        var rest = ends
+        for await line in lines {
+            rest.removeAll { line.hasSuffix($0) }
+            if rest.isEmpty { return true }
+        }
+        return false
+    }
+
     /// Ends the program as a crash would.
     func kill() async {
         process.withLock { $0.terminate() }

@@ -68,11 +68,14 @@ struct TerminalTests {
             for terminal in [phone, laptop] {
                 try terminal.type("offline")
                 try terminal.type("status")
-                #expect(await terminal.wait(for: "paused") != nil)
+                #expect(
+                    await terminal.wait(for: "Sync is paused, or there is no connection.") != nil
+                )
             }
             try phone.type("write Shopping milk")
-            try phone.type("list")
             #expect(await phone.wait(for: " Shopping: milk") != nil)
+            try phone.type("status")
+            #expect(await phone.wait(for: "Sync is paused, or there is no connection.") != nil)
             // Later than the phone's.
             try laptop.type("write Shopping eggs")
             try laptop.type("tag Shopping home")
@@ -81,9 +84,14 @@ struct TerminalTests {
             try phone.type("online")
             #expect(await phone.wait(for: " received") != nil)
             try laptop.type("online")
-            #expect(await phone.wait(for: " Shopping #home: eggs") != nil)
-            try laptop.type("lost")
-            #expect(await laptop.wait(for: "body: milk") != nil)
+            // Both sides are told what lost, whichever of them merged.
+            #expect(
+                await phone.wait(forAll: [
+                    " Shopping #home: eggs",
+                    "lost of 'Shopping' (merged on another device): body: milk",
+                ])
+            )
+            #expect(await laptop.wait(for: "lost of 'Shopping' (merged here): body: milk") != nil)
             try laptop.type("restore")
             #expect(await phone.wait(for: " Shopping #home: milk") != nil)
             for terminal in [phone, laptop] { try terminal.type("quit") }
