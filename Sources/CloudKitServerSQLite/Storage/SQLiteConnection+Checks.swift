@@ -13,7 +13,7 @@ extension SQLiteConnection: DerivedRows {
         _ body: (IndexEntry) throws -> Void
     ) throws {
         let sql = "SELECT number, key, record FROM indexEntry WHERE zone = ?"
-        try forEach(sql, [zone.rawValue]) { row in
+        try forEach(sql, [try content(zone)]) { row in
             try body(
                 IndexEntry(index: row[0], key: row[1], record: RowID(rawValue: row[2]))
             )
@@ -25,7 +25,7 @@ extension SQLiteConnection: DerivedRows {
         _ body: (StoredReference) throws -> Void
     ) throws {
         let sql = "SELECT source, target, kind, circle FROM reference WHERE zone = ?"
-        try forEach(sql, [zone.rawValue]) { row in
+        try forEach(sql, [try content(zone)]) { row in
             guard let kind = StoredReference.Kind(rawValue: row[2]) else { return }
             try body(
                 StoredReference(
@@ -46,7 +46,7 @@ extension SQLiteConnection: DerivedRows {
             SELECT asset.checksum, asset.record FROM asset JOIN record ON record.id = asset.record
             WHERE record.zone = ?
             """
-        try forEach(sql, [zone.rawValue]) { row in try body(row[0], RowID(rawValue: row[1])) }
+        try forEach(sql, [try content(zone)]) { row in try body(row[0], RowID(rawValue: row[1])) }
     }
 
     func ownersOfLostAssets() throws -> [RowID<StoredRecord>] {
