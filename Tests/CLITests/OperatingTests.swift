@@ -274,6 +274,8 @@ struct OperatingTests {
             let tool = CommandProcess.executable.path
             let added = try await run(
                 "exec",
+                "--user",
+                "Ada",
                 "--import",
                 first,
                 "--export-on-exit",
@@ -285,6 +287,8 @@ struct OperatingTests {
             #expect(added.status == 3, "\(added.errors)")
             let listed = try await run(
                 "exec",
+                "--user",
+                "Ada",
                 "--import",
                 second,
                 tool,
