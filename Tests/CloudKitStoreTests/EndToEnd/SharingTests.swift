@@ -96,7 +96,11 @@ struct SharingTests {
                 invited.append(participant)
             }
             let participants = invited
-            return try await ada.store.share(folder, in: "folder") { share in
+            return try await ada.store.share(
+                folder,
+                in: "folder",
+                ifIncomplete: .shareTheRest
+            ) { share in
                 for other in share.participants where other.role != .owner {
                     share.removeParticipant(other)
                 }
