@@ -88,6 +88,7 @@ let package = Package(
             targets: ["NestedCloudKitCodable", "NestedCKCodable"]
         ),
         .library(name: "CloudKitStore", targets: ["CloudKitStore"]),
+        .library(name: "CloudKitCoreData", targets: ["CloudKitCoreData"]),
         .library(name: "CloudKitWebClient", targets: ["CloudKitWebClient"]),
         .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
         .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
@@ -131,6 +132,12 @@ let package = Package(
         // Rank 0: stand-ins for the Apple modules whose types CloudKit's API and asset values name.
         .target(name: "CoreLocation"),
         .target(name: "UniformTypeIdentifiers"),
+
+        // Rank 0: zlib as the system has it.
+        .systemLibrary(
+            name: "CloudKitZlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
 
         // Rank 0: the folder of the process's files. No dependencies: the mapper uses it on a Mac.
         .target(name: "CloudKitFiles"),
@@ -201,6 +208,12 @@ let package = Package(
         // Rank 5: the offline-first store.
         .target(name: "CloudKitStore", dependencies: [cloudKit, coreLocation, crypto, grdb]),
 
+        // Rank 5: models, stores and schemas of Core Data and SwiftData.
+        .target(
+            name: "CloudKitCoreData",
+            dependencies: ["CloudKitCodable", "CloudKitZlib", grdb]
+        ),
+
         // Rank 5: a whole cloud in the test's own process.
         .target(
             name: "CloudKitTesting",
@@ -214,10 +227,10 @@ let package = Package(
         .target(
             name: "CloudKitCLI",
             dependencies: [
-                cloudKit, coreLocation, "CloudKitCodable", "CloudKitExtras", "CloudKitServer",
-                "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitStore", "CloudKitWebClient",
-                "CloudKitWire", argumentParser, configuration, grdb, hummingbird, logging,
-                serviceLifecycle, unixSignals,
+                cloudKit, coreLocation, "CloudKitCodable", "CloudKitCoreData", "CloudKitExtras",
+                "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitStore",
+                "CloudKitWebClient", "CloudKitWire", argumentParser, configuration, grdb,
+                hummingbird, logging, serviceLifecycle, unixSignals,
             ]
         ),
         .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI", argumentParser]),
@@ -363,14 +376,21 @@ let package = Package(
             ]
         ),
 
+        .testTarget(
+            name: "CloudKitCoreDataTests",
+            dependencies: ["CloudKitCodable", "CloudKitCoreData", "CloudKitServerCore", grdb],
+            // Models and stores, which the tests open where they stand in the sources.
+            exclude: ["Fixtures"]
+        ),
+
         // The repository itself: its scripts, its sources as text, and the code in its documents.
         .testTarget(name: "ProjectTests"),
         .testTarget(
             name: "SnippetTests",
             dependencies: [
-                cloudKit, "CloudKitCodable", "CloudKitExtras", "CloudKitServer", "CloudKitStore",
-                "CloudKitTesting", "CloudKitWebClient", asyncHTTPClient, grdb, hummingbird,
-                logging, nioSSL,
+                cloudKit, "CloudKitCodable", "CloudKitCoreData", "CloudKitExtras", "CloudKitServer",
+                "CloudKitStore", "CloudKitTesting", "CloudKitWebClient", asyncHTTPClient, grdb,
+                hummingbird, logging, nioSSL,
             ]
         ),
     ],

@@ -22,9 +22,8 @@ public struct CloudKitCommand: AsyncParsableCommand {
         ] + demo + [
             RecordsCommand.self, ZonesCommand.self, SubscriptionsCommand.self, AssetsCommand.self,
             UsersCommand.self, SignInCommand.self, TokensCommand.self, SchemaCommand.self,
-            ExportCommand.self,
-            ImportCommand.self, BackupCommand.self, RestoreCommand.self, CheckCommand.self,
-            CompletionCommand.self,
+            ModelCommand.self, ExportCommand.self, ImportCommand.self, BackupCommand.self,
+            RestoreCommand.self, CheckCommand.self, CompletionCommand.self,
         ]
     )
 

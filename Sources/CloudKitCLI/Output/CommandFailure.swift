@@ -1,3 +1,4 @@
+import CloudKitCoreData
 import CloudKitServer
 import CloudKitServerCore
 import CloudKitServerSQLite
@@ -42,6 +43,7 @@ struct CommandFailure: Error, CustomStringConvertible {
                     "\(error.serverErrorCode.rawValue): \(error.reason ?? "no reason given")"
                 )
             )
+        case let error as CoreDataModelError: self.init(unusable: error.description)
         case let error as ServerConfigurationError: self.init(unusable: error.description)
         case let error as BackupError: self.init(unusable: error.description)
         case let error as StorageError:

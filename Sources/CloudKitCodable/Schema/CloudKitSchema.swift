@@ -18,6 +18,13 @@ public struct CloudKitSchema: Sendable, Equatable {
 
         /// The indexes: `QUERYABLE`, `SORTABLE`, `SEARCHABLE`.
         public var indexes: [String] = []
+
+        /// Makes a field.
+        public init(name: String, type: String, indexes: [String] = []) {
+            self.name = name
+            self.type = type
+            self.indexes = indexes
+        }
     }
 
     /// A record type.
@@ -27,6 +34,12 @@ public struct CloudKitSchema: Sendable, Equatable {
 
         /// The fields in the order in which they are written.
         public var fields: [Field]
+
+        /// Makes a record type.
+        public init(name: String, fields: [Field]) {
+            self.name = name
+            self.fields = fields
+        }
     }
 
     /// The record types in the order in which they are written.

@@ -3,7 +3,12 @@ extension CloudKitSchema {
     ///
     /// - Throws: ``CloudKitSchemaError`` with the number of the line.
     public init(parsing text: String) throws {
-        var parser = SchemaParser(text)
+        try self.init(parsing: text, keepsSystemFields: false)
+    }
+
+    /// Reads the schema language, with the system's fields where they are asked for.
+    package init(parsing text: String, keepsSystemFields: Bool) throws {
+        var parser = SchemaParser(text, keepsSystemFields: keepsSystemFields)
         recordTypes = try parser.recordTypes()
     }
 }
@@ -18,8 +23,10 @@ private struct SchemaParser {
 
     private var tokens: [Token] = []
     private var position = 0
+    private let keepsSystemFields: Bool
 
-    init(_ text: String) {
+    init(_ text: String, keepsSystemFields: Bool) {
+        self.keepsSystemFields = keepsSystemFields
         var rest = Substring(text)
         var line = 1
         while let character = rest.first {
@@ -74,7 +81,7 @@ private struct SchemaParser {
             } else {
                 let field = try field()
                 // The system's own fields are the same everywhere.
-                if !field.name.hasPrefix("_") { type.fields.append(field) }
+                if keepsSystemFields || !field.name.hasPrefix("_") { type.fields.append(field) }
             }
             if peek != ")" { try expect(",") }
         }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import CloudKitCodable
+import CloudKitCoreData
 import CloudKitServerCore
 
 /// Finds out whether a deployed schema has what the app needs.
@@ -11,14 +13,26 @@ struct SchemaCheckCommand: AsyncParsableCommand {
             development environment with the file of what production has. What only the file has \
             is no mistake: an older version of the app may need it. The status is 1 when \
             something has to be deployed first.
+
+            With --model, or --store, what is needed is what Core Data or SwiftData makes of that \
+            model; --schema is another word for --against.
             """
     )
 
     @Argument(help: "What is needed: a file, or the folder of a server.")
-    var needed = "cloudkit-data"
+    var needed: String?
 
-    @Option(name: .customLong("against"), help: "What is deployed: a file, or a folder.")
+    @Option(
+        name: [.customLong("against"), .customLong("schema")],
+        help: "What is deployed: a file, or a folder."
+    )
     var deployed: String
+
+    @Option(help: "A Core Data model instead of a schema: App.xcdatamodeld.")
+    var model: String?
+
+    @OptionGroup(title: "Model")
+    var options: MirroringOptions
 
     @Option(help: "The container in a folder, where it has several.")
     var container: String?
@@ -27,13 +41,42 @@ struct SchemaCheckCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let needed = try await SchemaSource(needed, container: container)
         let deployed = try await SchemaSource(deployed, container: container)
+        if model != nil || options.store != nil {
+            guard needed == nil else {
+                throw CommandFailure(unusable: "give a schema or a model, not both")
+            }
+            return try check(deployed)
+        }
+        let needed = try await SchemaSource(needed ?? "cloudkit-data", container: container)
         let missing = try CloudService.schemaChanges(from: deployed.text, to: needed.text)
             .filter { $0.kind != .removed }
         try SchemaChangeEntry.write(missing, output)
         guard missing.isEmpty else {
             throw CommandFailure("\(deployed.name) lacks what \(needed.name) has; deploy it first")
+        }
+    }
+
+    /// Compares what is deployed with what a model needs.
+    private func check(_ deployed: SchemaSource) throws {
+        let source = try ModelSource(model, store: options.store, version: options.modelVersion)
+        let differences: [CoreDataSchemaDifference]
+        do {
+            differences = try source.model.schemaDifferences(
+                deployed: deployed.text,
+                options.mirroring
+            )
+        } catch let error as CoreDataModelError {
+            throw CommandFailure("\(source.name) has no schema: \(error.description)")
+        } catch let error as CloudKitSchemaError {
+            throw CommandFailure(unusable: "\(deployed.name), \(error.description)")
+        }
+        try SchemaDifferenceEntry.write(differences, output)
+        let errors = differences.count { $0.severity == .error }
+        guard errors == 0 else {
+            throw CommandFailure(
+                "\(deployed.name) lacks \(errors) things that \(source.name) needs; deploy them first"
+            )
         }
     }
 }

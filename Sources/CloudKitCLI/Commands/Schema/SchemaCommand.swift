@@ -11,7 +11,8 @@ struct SchemaCommand: AsyncParsableCommand {
             """,
         subcommands: [
             SchemaValidateCommand.self, SchemaDiffCommand.self, SchemaCheckCommand.self,
-            SchemaImportCommand.self, SchemaExportCommand.self, SchemaDeployCommand.self,
+            SchemaFromModelCommand.self, SchemaImportCommand.self, SchemaExportCommand.self,
+            SchemaDeployCommand.self,
         ]
     )
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CloudKitServerCore
-import Foundation
 
 /// Prints the schema of an environment.
 struct SchemaExportCommand: AsyncParsableCommand {
@@ -21,17 +20,6 @@ struct SchemaExportCommand: AsyncParsableCommand {
             container: try await place.folder.containerName(service),
             environment: try place.kind
         )
-        guard let file else { return try Console.write(text.trimmingSuffix("\n")) }
-        do {
-            try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
-        } catch {
-            throw CommandFailure(unusable: "\(file) cannot be written: \(error)")
-        }
-    }
-}
-
-extension String {
-    fileprivate func trimmingSuffix(_ suffix: String) -> String {
-        hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
+        try SchemaOutput.write(text, to: file)
     }
 }

@@ -1,0 +1,65 @@
+import ArgumentParser
+import CloudKitCoreData
+
+/// Compares two versions of a model.
+struct ModelDiffCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Print what a version of a model changes, in stores and in CloudKit.",
+        discussion: """
+            Each line says whether Core Data migrates the change by itself. The status is 1 when the \
+            versions differ.
+            """
+    )
+
+    /// A change, as `--json` prints one.
+    private struct Entry: Encodable {
+        let change, entity: String
+        let property: String?
+        let text: String
+        let migratesByItself: Bool
+        let reason, cloudEffect: String?
+    }
+
+    @Argument(help: "The model before, or the folder of both versions.")
+    var old: String
+
+    @Argument(help: "The model afterwards, where it is in another file or folder.")
+    var new: String?
+
+    @Option(help: "The version before, where it is not the current one.")
+    var from: String?
+
+    @Option(help: "The version afterwards, where it is not the current one.")
+    var to: String?
+
+    @OptionGroup
+    var output: OutputOptions
+
+    func run() async throws {
+        let before = try ModelSource(old, store: nil, version: from)
+        let after = try ModelSource(new ?? old, store: nil, version: to)
+        let changes = before.model.changes(to: after.model)
+        for change in changes { try write(change) }
+        guard changes.isEmpty else { throw CommandFailure(nil) }
+    }
+
+    private func write(_ change: CoreDataModelChange) throws {
+        guard output.json else {
+            return try Console.write(DisplayText("\(change.kind.rawValue) \(change)").text)
+        }
+        var reason: String?
+        if case .needsMapping(let text) = change.migration { reason = text }
+        try output.write(
+            Entry(
+                change: change.kind.rawValue,
+                entity: change.entity,
+                property: change.property,
+                text: change.text,
+                migratesByItself: reason == nil,
+                reason: reason,
+                cloudEffect: change.cloudEffect
+            )
+        )
+    }
+}

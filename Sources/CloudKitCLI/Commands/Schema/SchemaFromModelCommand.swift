@@ -1,0 +1,42 @@
+import ArgumentParser
+import CloudKitCodable
+import CloudKitCoreData
+import Foundation
+
+/// Prints the schema that a Core Data or SwiftData model needs.
+struct SchemaFromModelCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "from-model",
+        abstract: "Print the complete schema of a Core Data or SwiftData model.",
+        discussion: """
+            It has all that a full initialization makes: each field with that of its large values, the \
+            fields of links and of sharing, and CloudKit's own types. An import into iCloud replaces \
+            the schema of development, so types of your own must be in the file too.
+            """
+    )
+
+    @Argument(help: "The model: App.xcdatamodeld, a version in it, or a compiled one.")
+    var model: String?
+
+    @OptionGroup(title: "Model")
+    var options: MirroringOptions
+
+    @Option(name: .customLong("output"), help: "A file to write instead.")
+    var file: String?
+
+    func run() async throws {
+        let source = try ModelSource(model, store: options.store, version: options.modelVersion)
+        source.sayUnknownParts()
+        let text: String
+        do {
+            text = try CloudKitSchema(mirroring: source.model, options.mirroring).text
+        } catch {
+            throw CommandFailure("\(source.name) has no schema: \(error.description)")
+        }
+        let errors = try source.model.findings(options.mirroring).count { $0.severity == .error }
+        if errors > 0 {
+            Console.say("CloudKit does not take \(errors) things in the model: cloudkit model lint")
+        }
+        try SchemaOutput.write(text, to: file)
+    }
+}

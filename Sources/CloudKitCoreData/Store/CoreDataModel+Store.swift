@@ -1,0 +1,110 @@
+public import Foundation
+import GRDB
+
+extension CoreDataModel {
+    private enum CacheLimit {
+        static let compressed = 16 << 20
+        static let archive = 64 << 20
+    }
+
+    /// Reads the model that Core Data and SwiftData keep in a store's file.
+    ///
+    /// The file and its write-ahead log are copied, and only the copy is opened.
+    ///
+    /// What was never seen in such a copy of a model is not known from it: bounds of values, fetch
+    /// indexes, and whether values may move to files. Ordered relationships are found by their
+    /// columns.
+    ///
+    /// - Throws: ``CoreDataModelError`` for a file that is no store or holds no model; a model file
+    ///   is needed then.
+    public init(cachedInStoreAt url: URL) throws(CoreDataModelError) {
+        let name = url.lastPathComponent
+        let copy = try StoreCopy(of: url)
+        let content: Data
+        let ordered: OrderColumns
+        do {
+            (content, ordered) = try copy.database.read { database in
+                (try Self.cache(in: database, name), try OrderColumns(database))
+            }
+        } catch {
+            if let error = error as? CoreDataModelError { throw error }
+            throw StoreCopy.failure(name, error)
+        }
+        do {
+            self = try Self(archived: content).withOrder(ordered)
+        } catch {
+            throw error.within(name)
+        }
+    }
+
+    /// Reads a model as a store's table `Z_MODELCACHE` holds it, or as it is in a compiled `.mom`.
+    ///
+    /// - Throws: ``CoreDataModelError`` for other bytes.
+    package init(archived content: Data) throws(CoreDataModelError) {
+        let isPlain = content.starts(with: Array("bplist0".utf8))
+        self = try ArchivedModelReader.model(
+            isPlain ? content : RawDeflate.inflate(content, limit: CacheLimit.archive)
+        )
+    }
+
+    private static func cache(in database: Database, _ name: String) throws -> Data {
+        let hasTable = try Bool.fetchOne(
+            database,
+            sql: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'"
+        )
+        let length =
+            hasTable == true
+            ? try Int.fetchOne(
+                database,
+                sql: "SELECT length(Z_CONTENT) FROM Z_MODELCACHE WHERE Z_CONTENT NOTNULL LIMIT 1"
+            ) : nil
+        guard let length else {
+            throw CoreDataModelError(
+                .unreadable,
+                name,
+                "the store holds no copy of its model; give the model's file"
+            )
+        }
+        guard length <= CacheLimit.compressed else {
+            throw CoreDataModelError(
+                .tooLarge,
+                name,
+                "its copy of the model has \(length) bytes; up to \(CacheLimit.compressed) are read"
+            )
+        }
+        return try Data.fetchOne(
+            database,
+            sql: "SELECT Z_CONTENT FROM Z_MODELCACHE WHERE Z_CONTENT NOTNULL LIMIT 1"
+        ) ?? Data()
+    }
+
+    /// The model with those relationships ordered that have a column for it.
+    private func withOrder(_ columns: OrderColumns) throws(CoreDataModelError) -> Self {
+        guard !columns.isEmpty else { return self }
+        var entities = self.entities
+        for (place, entity) in entities.enumerated() {
+            for (index, relationship) in entity.relationships.enumerated()
+            where relationship.isToMany && isOrdered(relationship, columns) {
+                entities[place].relationships[index].isOrdered = true
+            }
+        }
+        return try Self(
+            entities: entities,
+            composites: composites,
+            configurations: configurations,
+            fetchRequests: fetchRequests,
+            versionIdentifiers: versionIdentifiers,
+            isUsedWithCloudKit: isUsedWithCloudKit,
+            unknownParts: unknownParts
+        )
+    }
+
+    private func isOrdered(_ relationship: Relationship, _ columns: OrderColumns) -> Bool {
+        guard let inverse = inverse(of: relationship),
+            let destination = entity(named: relationship.destination)
+        else { return false }
+        return inverse.isToMany
+            ? columns.hasJoin(of: relationship.name, with: inverse.name)
+            : columns.hasColumn(of: inverse.name, inTableOf: root(of: destination).name)
+    }
+}

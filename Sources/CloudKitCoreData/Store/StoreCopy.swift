@@ -1,0 +1,113 @@
+import Foundation
+import GRDB
+
+/// A copy of a store's files, which is read in place of them.
+///
+/// SQLite writes beside a database even when it only reads: it makes the index of the write-ahead
+/// log, and may move the log into the file. A store that an app will open again is never touched.
+final class StoreCopy {
+    /// The files that belong to a database, by what follows its name.
+    ///
+    /// The log's index is made anew.
+    private static let companions = ["-wal", "-journal"]
+
+    private let folder: URL
+    /// The copy.
+    let database: DatabaseQueue
+
+    /// Copies a store and opens the copy.
+    ///
+    /// - Throws: ``CoreDataModelError`` for a file that is missing, that is no database, or that
+    ///   changes while it is copied.
+    init(of url: URL) throws(CoreDataModelError) {
+        let url = url.resolvingSymlinksInPath()
+        let name = url.lastPathComponent
+        do {
+            folder = try FileManager.default.url(
+                for: .itemReplacementDirectory,
+                in: .userDomainMask,
+                appropriateFor: FileManager.default.temporaryDirectory,
+                create: true
+            )
+        } catch {
+            throw CoreDataModelError(
+                .unreadable,
+                name,
+                "no folder for a copy can be made: \(error)"
+            )
+        }
+        do {
+            try Self.copy(url, to: folder)
+            var configuration = Configuration()
+            configuration.label = "CoreDataStore"
+            configuration.prepareDatabase { database in
+                // The file may come from anybody: nothing in its schema runs functions.
+                try database.execute(sql: "PRAGMA trusted_schema = OFF")
+            }
+            database = try DatabaseQueue(
+                path: folder.appendingPathComponent(name).path,
+                configuration: configuration
+            )
+        } catch {
+            try? FileManager.default.removeItem(at: folder)
+            if let error = error as? CoreDataModelError { throw error }
+            throw Self.failure(name, error)
+        }
+    }
+
+    deinit {
+        try? database.close()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    static func failure(_ name: String, _ error: any Error) -> CoreDataModelError {
+        let message = (error as? DatabaseError)?.message ?? "\(error)"
+        return CoreDataModelError(
+            .unreadable,
+            name,
+            "this is no store that can be read: \(message)"
+        )
+    }
+
+    // MARK: Copying
+
+    private struct State: Hashable {
+        var size: Int?
+        var date: Date?
+    }
+
+    private static func state(_ url: URL) -> [State] {
+        ([""] + companions).map { suffix in
+            // A new URL: one that was asked before keeps what it heard.
+            let values = try? URL(fileURLWithPath: url.path + suffix).resourceValues(
+                forKeys: [.fileSizeKey, .contentModificationDateKey]
+            )
+            return State(size: values?.fileSize, date: values?.contentModificationDate)
+        }
+    }
+
+    private static func copy(_ url: URL, to folder: URL) throws {
+        let name = url.lastPathComponent
+        let values = try? url.resourceValues(forKeys: [.isRegularFileKey])
+        guard values?.isRegularFile == true else {
+            throw CoreDataModelError(.unreadable, url.path, "there is no file that can be read")
+        }
+        for _ in 0..<3 {
+            let before = state(url)
+            for suffix in [""] + companions {
+                let source = URL(fileURLWithPath: url.path + suffix)
+                let target = folder.appendingPathComponent(name + suffix)
+                try? FileManager.default.removeItem(at: target)
+                if FileManager.default.fileExists(atPath: source.path) {
+                    try FileManager.default.copyItem(at: source, to: target)
+                }
+            }
+            if state(url) == before { return }
+        }
+        throw CoreDataModelError(
+            .unreadable,
+            name,
+            "it changes while it is copied; close the app that uses it"
+        )
+    }
+}

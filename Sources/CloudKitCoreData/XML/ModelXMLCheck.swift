@@ -1,0 +1,76 @@
+import Foundation
+
+/// Looks at the bytes of a model file before an XML parser does.
+///
+/// What could make a parser expand a few bytes into gigabytes, read other files, or compare each
+/// attribute of an element with all others is not in models, and is refused here.
+enum ModelXMLCheck {
+    static let noDeclarations = "a model declares no document type and no entities"
+
+    static func check(_ data: Data) throws(CoreDataModelError) {
+        guard String(validating: data, as: UTF8.self) != nil, !data.contains(0) else {
+            throw CoreDataModelError(
+                .malformed,
+                "this is no text in UTF-8; files of Xcode 3, elements and layout, are not read: open the "
+                    + "model in Xcode and save it"
+            )
+        }
+        let failure = data.withUnsafeBytes { scan($0) }
+        if let failure { throw failure }
+    }
+
+    /// Goes through the bytes once.
+    private static func scan(_ bytes: UnsafeRawBufferPointer) -> CoreDataModelError? {
+        var line = 1
+        var attributes = 0
+        for place in bytes.indices {
+            switch bytes[place] {
+            case UInt8(ascii: "\n"): line += 1
+            case UInt8(ascii: "<"):
+                attributes = 0
+                if starts("<!DOCTYPE", bytes, place) || starts("<!ENTITY", bytes, place) {
+                    return CoreDataModelError(.malformed, "line \(line)", noDeclarations)
+                }
+                if starts("<?xml", bytes, place), let encoding = encoding(bytes, place),
+                    encoding != "utf-8", encoding != "us-ascii"
+                {
+                    return CoreDataModelError(
+                        .malformed,
+                        "line \(line)",
+                        "the encoding is \(encoding); models are in UTF-8"
+                    )
+                }
+            case UInt8(ascii: "="):
+                attributes += 1
+                if attributes > ModelXMLParser.Limit.attributesOfElement {
+                    return CoreDataModelError(
+                        .tooLarge,
+                        "line \(line)",
+                        "an element has more than \(ModelXMLParser.Limit.attributesOfElement) "
+                            + "attributes, or as many equal signs in them"
+                    )
+                }
+            default: break
+            }
+        }
+        return nil
+    }
+
+    private static func starts(
+        _ word: StaticString,
+        _ bytes: UnsafeRawBufferPointer,
+        _ place: Int
+    ) -> Bool {
+        guard bytes.count - place >= word.utf8CodeUnitCount else { return false }
+        return word.withUTF8Buffer { word in
+            word.indices.allSatisfy { word[$0] == bytes[place + $0] }
+        }
+    }
+
+    /// The encoding that an XML declaration names, in small letters.
+    private static func encoding(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> String? {
+        let end = min(bytes.count, place + 200)
+        let text = String(decoding: bytes[place..<end], as: UTF8.self).prefix { $0 != ">" }
+        return text.firstMatch(of: /encoding\s*=\s*["']([^"']*)["']/).map { $0.1.lowercased() }
+    }
+}

@@ -1,0 +1,23 @@
+/// An element of a model file.
+struct ModelXMLNode: Hashable, Sendable {
+    var name: String
+    var attributes: [String: String]
+    var children: [ModelXMLNode] = []
+    var text = ""
+    /// The line in the file, from 1.
+    var line: Int
+
+    /// The elements of a name.
+    func all(_ name: String) -> [ModelXMLNode] { children.filter { $0.name == name } }
+
+    /// The element as a part that is not known.
+    func unknown(in place: String) -> CoreDataModel.UnknownPart {
+        CoreDataModel.UnknownPart(
+            place: place,
+            name: name,
+            value: text.isEmpty ? nil : text,
+            attributes: attributes,
+            children: children.map { $0.unknown(in: place) }
+        )
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
+
+/// Reads the XML of a model file, and no more of it than a model can have.
+enum ModelXMLParser {
+    /// What no model of an app comes near to.
+    enum Limit {
+        static let bytes = 64 << 20
+        static let elements = 200_000
+        static let depth = 32
+        static let attributesOfElement = 500
+    }
+
+    /// The element at the top.
+    ///
+    /// - Throws: ``CoreDataModelError`` with the line.
+    static func parse(_ data: Data) throws(CoreDataModelError) -> ModelXMLNode {
+        guard data.count <= Limit.bytes else {
+            throw CoreDataModelError(
+                .tooLarge,
+                "the file has \(data.count) bytes; models of up to \(Limit.bytes) are read"
+            )
+        }
+        try ModelXMLCheck.check(data)
+        let builder = Builder()
+        let parser = XMLParser(data: data)
+        parser.delegate = builder
+        let isRead = parser.parse()
+        if let failure = builder.failure { throw failure }
+        guard isRead, let top = builder.top else {
+            let reason = (parser.parserError as NSError?).map { ": error \($0.code) of the parser" }
+            throw CoreDataModelError(
+                .malformed,
+                "line \(parser.lineNumber)",
+                "this is no well-formed XML\(reason ?? "")"
+            )
+        }
+        return top
+    }
+
+    /// Builds the tree; after the first problem nothing more is taken.
+    private final class Builder: NSObject, XMLParserDelegate {
+        private var open: [ModelXMLNode] = []
+        private var count = 0
+        private(set) var top: ModelXMLNode?
+        private(set) var failure: CoreDataModelError?
+
+        private func fail(_ code: CoreDataModelError.Code, _ message: String, _ parser: XMLParser) {
+            guard failure == nil else { return }
+            failure = CoreDataModelError(code, "line \(parser.lineNumber)", message)
+            open = []
+            top = nil
+            parser.abortParsing()
+        }
+
+        func parser(
+            _ parser: XMLParser,
+            didStartElement name: String,
+            namespaceURI: String?,
+            qualifiedName: String?,
+            attributes: [String: String]
+        ) {
+            guard failure == nil else { return }
+            count += 1
+            if count > Limit.elements {
+                fail(.tooLarge, "the model has more than \(Limit.elements) elements", parser)
+            } else if open.count >= Limit.depth {
+                fail(.tooLarge, "more than \(Limit.depth) elements stand in each other", parser)
+            } else {
+                open.append(
+                    ModelXMLNode(name: name, attributes: attributes, line: parser.lineNumber)
+                )
+            }
+        }
+
+        func parser(
+            _ parser: XMLParser,
+            didEndElement name: String,
+            namespaceURI: String?,
+            qualifiedName: String?
+        ) {
+            guard failure == nil, let node = open.popLast() else { return }
+            if open.isEmpty {
+                top = node
+            } else {
+                open[open.count - 1].children.append(node)
+            }
+        }
+
+        func parser(_ parser: XMLParser, foundCharacters text: String) {
+            let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+            guard failure == nil, !text.isEmpty, !open.isEmpty else { return }
+            open[open.count - 1].text += text
+        }
+
+        // The check before refuses these; the parser might see what it does not.
+
+        func parser(
+            _ parser: XMLParser,
+            foundInternalEntityDeclarationWithName name: String,
+            value: String?
+        ) {
+            fail(.malformed, ModelXMLCheck.noDeclarations, parser)
+        }
+
+        func parser(
+            _ parser: XMLParser,
+            foundExternalEntityDeclarationWithName name: String,
+            publicID: String?,
+            systemID: String?
+        ) {
+            fail(.malformed, ModelXMLCheck.noDeclarations, parser)
+        }
+    }
+}
