@@ -110,6 +110,9 @@ public final class SQLiteStorage: Storage {
     /// less than handing it to another thread and back would.
     private func readNow<Value>(_ body: (any StorageReader) throws -> Value) throws -> Value {
         do {
+            // Of memory there is one connection, on which nothing else happens meanwhile. To make it
+            // read-only for the while would compile all its statements anew.
+            guard isFile else { return try database.unsafeRead { try body(SQLiteConnection($0)) } }
             return try database.read { try body(SQLiteConnection($0)) }
         } catch let error as DatabaseError {
             throw StorageError(error)

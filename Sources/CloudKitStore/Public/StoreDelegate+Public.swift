@@ -24,7 +24,7 @@ extension StoreDelegate {
     }
 
     private func query(_ table: TableSchema, _ database: CKDatabase) async throws {
-        let (since, swept, now) = try await file.writer.read { database in
+        let (since, swept, now) = try await file.read { database in
             let row = try Row.fetchOne(
                 database,
                 sql: "SELECT since, swept FROM grdb_cloudkit_public WHERE tbl = ?",
@@ -70,7 +70,7 @@ extension StoreDelegate {
     /// are not found by name either.
     private func sweepPublic(_ table: TableSchema, _ database: CKDatabase) async throws {
         let listed = try await database.tags(ofType: table.recordType)
-        let known = try await file.writer.read { database in
+        let known = try await file.read { database in
             try String.fetchAll(
                 database,
                 sql: """

@@ -210,11 +210,10 @@ struct KnownRecord: Sendable {
         arguments: StatementArguments = []
     ) throws -> [KnownRecord] {
         // The plus keeps SQLite from going through all names in order to spare a sort of few.
-        try Row.fetchAll(
-            database,
-            sql: "\(select) \(condition) ORDER BY +name",
-            arguments: arguments
-        ).map(KnownRecord.init)
+        let statement = try database.cachedStatement(
+            sql: "\(select) \(condition) ORDER BY +name"
+        )
+        return try Row.fetchAll(statement, arguments: arguments).map(KnownRecord.init)
     }
 
     func save(_ database: Database) throws {

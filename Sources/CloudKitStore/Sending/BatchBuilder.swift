@@ -83,7 +83,8 @@ struct BatchBuilder {
         while count < limit {
             let entries = try OutboxEntry.fetchAll(
                 database,
-                where: "problem IS NULL AND version > \(last)\(condition)",
+                where: "problem IS NULL AND version > ?\(condition)",
+                arguments: [last],
                 limit: limit
             )
             guard let newest = entries.last?.version else { break }

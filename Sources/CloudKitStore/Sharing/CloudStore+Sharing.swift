@@ -130,7 +130,7 @@ extension CloudStore {
     ///   `CKError`, or an error of the database.
     public func leave(_ key: String, in table: String) async throws {
         let rowKey = RowKey(table: table, text: key)
-        let place = try await file.writer.read { try Place.fetch($0, rowKey) }
+        let place = try await file.read { try Place.fetch($0, rowKey) }
         guard let place, !place.zone.isEmpty, let share = place.share else {
             throw CloudStoreError(
                 .notShared,
@@ -152,7 +152,7 @@ extension CloudStore {
     /// - Throws: An error of the database.
     public func mayWrite(_ key: String, in table: String) async throws -> Bool {
         let rowKey = RowKey(table: table, text: key)
-        return try await file.writer.read { try Place.fetch($0, rowKey)?.writes } ?? true
+        return try await file.read { try Place.fetch($0, rowKey)?.writes } ?? true
     }
 
     // MARK: Parts

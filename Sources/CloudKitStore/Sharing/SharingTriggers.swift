@@ -43,12 +43,7 @@ struct SharingTriggers {
                 END
                 """
             }
-            let found = try String.fetchOne(
-                database,
-                sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?",
-                arguments: [name]
-            )
-            guard found != sql else { continue }
+            guard try database.trigger(name) != sql else { continue }
             try database.execute(sql: "DROP TRIGGER IF EXISTS \(name.quoted)")
             if let sql { try database.execute(sql: sql) }
         }

@@ -17,7 +17,7 @@ extension CloudStore {
         key: String? = nil
     ) async throws -> [JournalEntry] {
         let isShared = configuration.journal == .shared
-        return try await file.writer.read { database in
+        return try await file.read { database in
             try Self.entries(database, isShared, table, key)
         }
     }

@@ -15,7 +15,7 @@ extension CloudStore {
     public func record(of key: String, in table: String) async throws -> CKRecord {
         let schema = try schema(table)
         let id = try await recordID(of: key, in: table)
-        let known = try await file.writer.read { database in
+        let known = try await file.read { database in
             try KnownRecord.fetch(database, name: id.recordName)
         }
         guard let known, let record = known.system.flatMap(RecordArchive.record) else {
@@ -42,7 +42,7 @@ extension CloudStore {
     public func recordID(of key: String, in table: String) async throws -> CKRecord.ID {
         let rowKey = RowKey(table: table, text: key)
         let name = try rowKey.recordName(schema(table))
-        let zone = try await file.writer.read { [file] in try file.zone($0, of: rowKey) }
+        let zone = try await file.read { [file] in try file.zone($0, of: rowKey) }
         return CKRecord.ID(recordName: name, zoneID: file.id(zone))
     }
 
@@ -100,7 +100,7 @@ extension CloudStore {
         _ keys: [String]?
     ) async throws -> [String: [String]] {
         let names = try keys?.map { try RowKey(table: table.name, text: $0).recordName(table) }
-        return try await file.writer.read { [mapping = file.mapping] database in
+        return try await file.read { [mapping = file.mapping] database in
             let rows = RowStore(database: database, mapping: mapping)
             let records =
                 try names?.compactMap { try KnownRecord.fetch(database, name: $0) }

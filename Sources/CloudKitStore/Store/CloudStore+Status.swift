@@ -11,7 +11,7 @@ extension CloudStore {
         get async throws {
             let obstacle = try await obstacle()
             let progress = state.withLock { $0.delegate }?.state.withLock { $0.progress }
-            return try await file.writer.read { database in
+            return try await file.read { database in
                 var status = StoreStatus(
                     obstacle: obstacle,
                     waitingToSend: try OutboxEntry.count(database, where: "problem IS NULL"),
@@ -89,7 +89,7 @@ extension CloudStore {
         let schema = try schema(table)
         let key = RowKey(table: table, text: key)
         let name = try key.recordName(schema)
-        return try await file.writer.read { database in
+        return try await file.read { database in
             let known = try KnownRecord.fetch(database, name: name)
             if let entry = try OutboxEntry.fetch(database, key) {
                 if let problem = entry.problem { return .setAside(reason: problem) }

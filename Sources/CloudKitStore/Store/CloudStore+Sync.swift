@@ -38,8 +38,8 @@ extension CloudStore {
                 if let failure = delegate.failure { throw failure }
             }
             try await file.writer.write { database in
-                try database.execute(
-                    sql: "UPDATE grdb_cloudkit_control SET lastSync = \(ControlTables.now)"
+                try database.run(
+                    "UPDATE grdb_cloudkit_control SET lastSync = \(ControlTables.now)"
                 )
             }
             state.withLock { $0.lastFailure = nil }
@@ -125,8 +125,8 @@ extension CloudStore {
     private func retrySetAside() async throws {
         guard configuration.defect != .neverRetries else { return }
         try await file.writer.write { database in
-            try database.execute(
-                sql: "UPDATE grdb_cloudkit_outbox SET problem = NULL WHERE problem IS NOT NULL"
+            try database.run(
+                "UPDATE grdb_cloudkit_outbox SET problem = NULL WHERE problem IS NOT NULL"
             )
         }
     }

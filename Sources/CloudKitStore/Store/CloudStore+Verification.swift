@@ -16,14 +16,14 @@ extension CloudStore {
     public func verify(repairing repairs: Bool = false) async throws -> Verification {
         let mapping = file.mapping
         var result = Verification()
-        var zones = [""] + (try await file.writer.read(StoreFile.sharedZones))
+        var zones = [""] + (try await file.read(StoreFile.sharedZones))
         if file.catalog.hasPublicTables { zones.append(StoreFile.publicZone) }
         for zone in zones {
             let server =
                 zone == StoreFile.publicZone
                 ? try await publicTags().mapValues { Version(tag: $0) }
                 : try await versions(in: zone)
-            let part = try await file.writer.read { database in
+            let part = try await file.read { database in
                 try Self.compare(server, zone, database, mapping, comparesPlaces: zone.isEmpty)
             }
             if repairs, !part.differences.isEmpty { try await repair(part.differences, zone) }
@@ -37,7 +37,7 @@ extension CloudStore {
     /// does, without asking the server: what differs then differs at any time.
     package func verifyLocally() async throws -> Verification {
         let mapping = file.mapping
-        return try await file.writer.read { database in
+        return try await file.read { database in
             let known = try KnownRecord.fetchAll(
                 database,
                 where: "system IS NOT NULL AND tag IS NOT NULL"

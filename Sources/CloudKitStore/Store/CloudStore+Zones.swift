@@ -55,7 +55,7 @@ extension CloudStore {
         await stop()
         let file = file
         // What others shared was shared with the user before.
-        for zone in try await file.writer.read(StoreFile.sharedZones) {
+        for zone in try await file.read(StoreFile.sharedZones) {
             publish(try await file.leave(zone))
         }
         try await file.writer.write { database in

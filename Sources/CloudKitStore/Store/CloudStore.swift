@@ -163,7 +163,7 @@ public final class CloudStore: Sendable {
     }
 
     private func triggerWarnings() async throws -> [String] {
-        try await file.writer.read { [catalog = file.catalog] database in
+        try await file.read { [catalog = file.catalog] database in
             try AppTriggers(database, catalog).warnings()
         }
     }

@@ -67,7 +67,7 @@ extension StoreDelegate {
         var written = 0
         let records = ordered(arrivals.records)
         let zone = arrivals.zone
-        let known = try await file.writer.read { database in
+        let known = try await file.read { database in
             try KnownRecord.tags(database, of: records.map(\.recordID.recordName), in: zone)
                 .mapValues { $0.tag }
         }
@@ -131,10 +131,7 @@ extension StoreDelegate {
             let start = ContinuousClock.now
             if let engine {
                 let column = scope == .own ? "engine" : "sharedEngine"
-                try database.execute(
-                    sql: "UPDATE grdb_cloudkit_control SET \(column) = ?",
-                    arguments: [engine]
-                )
+                try database.run("UPDATE grdb_cloudkit_control SET \(column) = ?", [engine])
             }
             guard !records.isEmpty else { return ([RowChange](), false, start) }
             var applier = try ChangeApplier(database, mapping, zone: zone)

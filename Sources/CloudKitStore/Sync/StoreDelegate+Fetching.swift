@@ -6,17 +6,17 @@ import Synchronization
 extension StoreDelegate {
     func beginFetch(_ zone: String) async throws {
         let fetch = try await file.writer.write { database in
-            try database.execute(sql: "UPDATE grdb_cloudkit_control SET session = session + 1")
+            try database.run("UPDATE grdb_cloudkit_control SET session = session + 1")
             // A sweep that a crash interrupted goes on.
             let sweeps = try Bool.fetchOne(
-                database,
-                sql: zone.isEmpty
-                    ? "SELECT sweeps OR engine IS NULL FROM grdb_cloudkit_control"
-                    : "SELECT max(sweeps) FROM grdb_cloudkit_zone WHERE zone = \(zone.literal)"
+                database.cachedStatement(
+                    sql: zone.isEmpty
+                        ? "SELECT sweeps OR engine IS NULL FROM grdb_cloudkit_control"
+                        : "SELECT max(sweeps) FROM grdb_cloudkit_zone WHERE zone = \(zone.literal)"
+                )
             )
             let session = try Int64.fetchOne(
-                database,
-                sql: "SELECT session FROM grdb_cloudkit_control"
+                database.cachedStatement(sql: "SELECT session FROM grdb_cloudkit_control")
             )
             return Fetch(session: session ?? 0, sweeps: sweeps ?? false)
         }
@@ -150,15 +150,14 @@ extension StoreDelegate {
         before session: Int64,
         limit: Int = .max
     ) async throws -> [String] {
-        try await file.writer.read { database in
-            try String.fetchAll(
-                database,
+        try await file.read { database in
+            let statement = try database.cachedStatement(
                 sql: """
                     SELECT name FROM grdb_cloudkit_record
                     WHERE system IS NOT NULL AND session < ? AND zone = ? ORDER BY name LIMIT ?
-                    """,
-                arguments: [session, zone, limit]
+                    """
             )
+            return try String.fetchAll(statement, arguments: [session, zone, limit])
         }
     }
 
@@ -168,7 +167,7 @@ extension StoreDelegate {
     /// fetch begins at the beginning then, finds nothing that was known, and does not say so. A
     /// record tells that is missing although a whole fetch since then has not brought its deletion.
     func confirmZone(_ suspect: Suspect, _ database: CKDatabase) async throws {
-        let isKnown = try await file.writer.read { database in
+        let isKnown = try await file.read { database in
             try KnownRecord.fetch(database, name: suspect.name)?.system != nil
         }
         guard isKnown, try await !missing([suspect.name], "", database).isEmpty else { return }

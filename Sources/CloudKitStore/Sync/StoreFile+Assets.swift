@@ -9,7 +9,7 @@ extension StoreFile {
         from source: CKDatabase,
         limit: Int
     ) async throws -> [RowChange] {
-        let lacking = try await writer.read { database in
+        let lacking = try await read { database in
             try KnownRecord.fetchAll(database, where: "lacks <> 0")
         }
         guard !lacking.isEmpty else { return [] }

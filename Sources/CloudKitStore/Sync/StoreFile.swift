@@ -28,8 +28,27 @@ struct StoreFile: Sendable {
 
     var catalog: TableCatalog { mapping.catalog }
 
+    /// Reads one state of the file.
+    ///
+    /// On a queue, GRDB's own `read` turns `query_only` on and off, and after each of the two SQLite
+    /// compiles every statement of the connection anew. Nobody but another process can change a
+    /// queue's file meanwhile, and SQLite says whether one did.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        guard writer is DatabaseQueue else { return try await writer.read(body) }
+        let value = try await writer.unsafeRead { database -> Value? in
+            let before = try Int64.fetchOne(database, sql: "PRAGMA data_version")
+            let value = try body(database)
+            let after = try Int64.fetchOne(database, sql: "PRAGMA data_version")
+            return before == after ? value : nil
+        }
+        if let value { return value }
+        return try await writer.read(body)
+    }
+
     func control() async throws -> Control {
-        try await writer.read { database in
+        try await read { database in
             guard
                 let row = try Row.fetchOne(
                     database.cachedStatement(sql: "SELECT * FROM grdb_cloudkit_control")
@@ -51,10 +70,7 @@ struct StoreFile: Sendable {
     /// Sets a column of the control table.
     func set(_ column: String, _ value: (any DatabaseValueConvertible & Sendable)?) async throws {
         try await writer.write { database in
-            try database.execute(
-                sql: "UPDATE grdb_cloudkit_control SET \(column) = ?",
-                arguments: [value]
-            )
+            try database.run("UPDATE grdb_cloudkit_control SET \(column) = ?", [value])
         }
     }
 
@@ -85,25 +101,25 @@ struct StoreFile: Sendable {
 
     /// Whether there is anything that can be sent.
     func hasChanges() async throws -> Bool {
-        try await writer.read { database in
-            try Bool.fetchOne(
-                database,
+        try await read { database in
+            let statement = try database.cachedStatement(
                 sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_outbox WHERE problem IS NULL)"
-            ) ?? false
+            )
+            return try Bool.fetchOne(statement) ?? false
         }
     }
 
     /// The number of changes that wait, and what is different when something was sent or learned.
     func progress() async throws -> [Int64] {
-        try await writer.read { database in
-            let row = try Row.fetchOne(
-                database,
+        try await read { database in
+            let statement = try database.cachedStatement(
                 sql: """
                     SELECT count(*) AS entries, total(version) AS versions, total(length(changed))
                         AS fields
                     FROM grdb_cloudkit_outbox WHERE problem IS NULL
                     """
             )
+            let row = try Row.fetchOne(statement)
             // To count the records takes longer the more there are, so not where nothing waits.
             guard let row, row["entries"] != 0 else { return [0] }
             let records = try Int64.fetchOne(

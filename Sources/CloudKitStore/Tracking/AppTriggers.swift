@@ -65,15 +65,15 @@ struct AppTriggers {
     }
 
     private func triggers(of table: TableSchema) throws -> [Trigger] {
-        try Row.fetchAll(
-            database,
+        let statement = try database.cachedStatement(
             sql: """
                 SELECT name, sql FROM sqlite_master
                 WHERE type = 'trigger' AND lower(tbl_name) = lower(?)
                     AND substr(name, 1, 14) <> 'grdb_cloudkit_' ORDER BY name
-                """,
-            arguments: [table.name]
-        ).map { Trigger(name: $0["name"], sql: $0["sql"]) }
+                """
+        )
+        return try Row.fetchAll(statement, arguments: [table.name])
+            .map { Trigger(name: $0["name"], sql: $0["sql"]) }
     }
 
     // MARK: While the store writes
@@ -88,12 +88,7 @@ struct AppTriggers {
         guard !names.isEmpty else { return try body() }
         var suspended: [String] = []
         for name in names {
-            let sql = try String.fetchOne(
-                database,
-                sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?",
-                arguments: [name]
-            )
-            guard let sql else { continue }
+            guard let sql = try database.trigger(name) else { continue }
             suspended.append(sql)
             try database.execute(sql: "DROP TRIGGER \(name.quoted)")
         }

@@ -6,6 +6,14 @@ extension Database {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
+    /// The SQL of a trigger; nil where there is none.
+    func trigger(_ name: String) throws -> String? {
+        let statement = try cachedStatement(
+            sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?"
+        )
+        return try String.fetchOne(statement, arguments: [name])
+    }
+
     /// Runs a closure with many writes in one transaction.
     ///
     /// SQLite keeps the pages of each statement that may fail, and once one needed more of them than

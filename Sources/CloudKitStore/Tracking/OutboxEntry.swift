@@ -38,24 +38,22 @@ struct OutboxEntry {
     static func fetchAll(
         _ database: Database,
         where condition: String = "true",
+        arguments: StatementArguments = [],
         limit: Int = .max
     ) throws -> [OutboxEntry] {
-        let rows = try Row.fetchCursor(
-            database,
+        let statement = try database.cachedStatement(
             sql: """
                 SELECT \(columns) FROM grdb_cloudkit_outbox WHERE \(condition) ORDER BY version LIMIT ?
-                """,
-            arguments: [limit]
+                """
         )
-        return try Array(rows.map(OutboxEntry.init))
+        return try Row.fetchAll(statement, arguments: arguments + [limit]).map(OutboxEntry.init)
     }
 
     static func count(_ database: Database, where condition: String = "true") throws -> Int {
-        try Int.fetchOne(
-            database,
+        let statement = try database.cachedStatement(
             sql: "SELECT count(*) FROM grdb_cloudkit_outbox WHERE \(condition)"
         )
-            ?? 0
+        return try Int.fetchOne(statement) ?? 0
     }
 
     /// Writes the entry as it is now.

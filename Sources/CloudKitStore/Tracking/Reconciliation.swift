@@ -35,9 +35,10 @@ struct Reconciliation {
                 // What was there before is older than what anybody edited.
                 try add(table, editedAt: 1)
             }
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO grdb_cloudkit_table (name, fingerprint) VALUES (?, ?)",
-                arguments: [table.name, table.fingerprint]
+            guard known[table.name] != table.fingerprint else { continue }
+            try database.run(
+                "INSERT OR REPLACE INTO grdb_cloudkit_table (name, fingerprint) VALUES (?, ?)",
+                [table.name, table.fingerprint]
             )
         }
         for name in known.keys.sorted() where mapping.catalog[name] == nil {

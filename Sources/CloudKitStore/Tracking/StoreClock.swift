@@ -36,11 +36,11 @@ struct StoreClock {
 
     /// Goes past the versions of all entries of the outbox, which are unique in the file.
     static func passOutbox(_ database: Database) throws {
-        try database.execute(
-            sql: """
-                UPDATE grdb_cloudkit_control SET clock =
-                    max(clock, coalesce((SELECT max(version) FROM grdb_cloudkit_outbox), 0))
-                """
+        try database.run(
+            """
+            UPDATE grdb_cloudkit_control SET clock =
+                max(clock, coalesce((SELECT max(version) FROM grdb_cloudkit_outbox), 0))
+            """
         )
     }
 

@@ -30,12 +30,7 @@ struct TrackingTriggers {
         var hasChanged = false
         for kind in Kind.allCases {
             let sql = sql(kind)
-            let found = try String.fetchOne(
-                database,
-                sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?",
-                arguments: [name(kind)]
-            )
-            guard found != sql else { continue }
+            guard try database.trigger(name(kind)) != sql else { continue }
             hasChanged = true
             try database.execute(sql: "DROP TRIGGER IF EXISTS \(name(kind).quoted)")
             if let sql { try database.execute(sql: sql) }

@@ -105,15 +105,16 @@ final class SimulatedDevice {
     /// Lets time pass.
     func pass(milliseconds: Int64 = 1000) throws {
         try database.inDatabase {
-            try $0.execute(
-                sql: "UPDATE grdb_cloudkit_control SET wall = wall + ?",
-                arguments: [milliseconds]
+            let statement = try $0.cachedStatement(
+                sql: "UPDATE grdb_cloudkit_control SET wall = wall + ?"
             )
+            try statement.execute(arguments: [milliseconds])
         }
     }
 
     func contents() throws -> SimulatedApp.Contents {
-        try database.read { try SimulatedApp.contents($0, world.variant, isNew: isNew) }
+        // A read of GRDB's would have SQLite compile all statements of the connection anew.
+        try database.inDatabase { try SimulatedApp.contents($0, world.variant, isNew: isNew) }
     }
 
     /// What the oracle sees.
@@ -123,11 +124,11 @@ final class SimulatedDevice {
 
     /// The rows that another user lets this one only read.
     func barredRows() throws -> Set<String> {
-        try database.read {
-            try String.fetchSet(
-                $0,
+        try database.inDatabase {
+            let statement = try $0.cachedStatement(
                 sql: "SELECT tbl || '/' || key FROM grdb_cloudkit_place WHERE writes = 0"
             )
+            return try String.fetchSet(statement)
         }
     }
 
@@ -196,7 +197,7 @@ final class SimulatedDevice {
     /// What is wrong in the file now.
     func inspect() async throws -> [String] {
         var problems: [String] = []
-        let broken = try await database.read {
+        let broken = try database.inDatabase {
             try Row.fetchAll($0, sql: "PRAGMA foreign_key_check").count
         }
         if broken != 0 { problems.append("I7: \(name) has \(broken) broken references") }
@@ -218,10 +219,19 @@ final class SimulatedDevice {
         _ zoneID: CKRecordZone.ID = Device.zoneID
     ) async throws -> [String] {
         let isOwn = zoneID == Device.zoneID
-        let data = try await database.read {
-            try Data.fetchOne(
-                $0,
+        let (data, known) = try database.inDatabase { database in
+            let state = try database.cachedStatement(
                 sql: "SELECT \(isOwn ? "engine" : "sharedEngine") FROM grdb_cloudkit_control"
+            )
+            let records = try database.cachedStatement(
+                sql: "SELECT name, tag FROM grdb_cloudkit_record"
+            )
+            return (
+                try Data.fetchOne(state),
+                Dictionary(
+                    uniqueKeysWithValues: try Row.fetchAll(records)
+                        .map { ($0[0] as String, $0[1] as String?) }
+                )
             )
         }
         let decoded = data.flatMap {
@@ -230,20 +240,12 @@ final class SimulatedDevice {
         guard let state = try decoded?.contents.get(), let token = state.zoneTokens[zoneID] else {
             return []
         }
-        guard let late = try await Self.tags(observer, zoneID, since: token),
-            let all = try await Self.tags(observer, zoneID, since: nil)
+        let all = try await Self.tags(observer, zoneID, since: nil) ?? [:]
+        let unknown = all.filter { known[$0.key] != $0.value }.keys.sorted()
+        guard !unknown.isEmpty, let late = try await Self.tags(observer, zoneID, since: token)
         else { return [] }
-        let known = try await database.read { database in
-            Dictionary(
-                uniqueKeysWithValues: try Row.fetchAll(
-                    database,
-                    sql: "SELECT name, tag FROM grdb_cloudkit_record"
-                ).map { ($0[0] as String, $0[1] as String?) }
-            )
-        }
-        return all.sorted { $0.key < $1.key }.filter { name, tag in
-            late[name] == nil && known[name] != tag
-        }.map { "I11: \(name)'s token is ahead of its rows: it lacks \($0.key)" }
+        return unknown.filter { late[$0] == nil }
+            .map { "I11: \(name)'s token is ahead of its rows: it lacks \($0)" }
     }
 
     private static func tags(

@@ -130,7 +130,8 @@ final class SimulatedWay: Transport {
             await interruption()
         }
         let endpoint = Self.endpoint(of: request)
-        check(request, endpoint, number)
+        let body = request.body.flatMap { try? JSONSerialization.jsonObject(with: $0) }
+        check(body, endpoint, number)
         let response: TransportResponse
         do {
             response = try await base.send(request)
@@ -140,7 +141,7 @@ final class SimulatedWay: Transport {
             throw error
         }
         if endpoint == "records/modify" { onModify(request, response) }
-        trace.add("  \(name) \(endpoint): \(response.status), \(Self.digest(request))")
+        trace.add("  \(name) \(endpoint): \(response.status), \(Self.digest(body))")
         let ends = state.withLock { $0.crash == .afterRequest(number) || $0.isDoomed }
         if ends { try die() }
         if endpoint == "changes/zone" { expect(response) }
@@ -216,29 +217,21 @@ final class SimulatedWay: Transport {
     }
 
     /// A digest of the body, whose JSON has its keys in any order.
-    private static func digest(_ request: TransportRequest) -> String {
-        let json = request.body.flatMap { try? JSONSerialization.jsonObject(with: $0) }
+    private static func digest(_ json: Any?) -> String {
         let body = json.flatMap {
             try? JSONSerialization.data(withJSONObject: $0, options: .sortedKeys)
         }
-        return String(
-            (body ?? Data()).reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
-                ($0 ^ UInt64($1)) &* 0x100_0000_01b3
-            },
-            radix: 16
-        )
+        return String(SimulationTrace.digest(body ?? Data()), radix: 16)
     }
 
     // MARK: Checks
 
-    private func check(_ request: TransportRequest, _ endpoint: String, _ number: Int) {
+    private func check(_ body: Any?, _ endpoint: String, _ number: Int) {
         if number == Self.requestLimit {
             state.withLock { $0.problems.append("I14: \(name) asks again and again") }
         }
         let key = ["records/modify": "operations", "records/lookup": "records"][endpoint]
-        guard let key, let body = request.body,
-            let json = try? JSONSerialization.jsonObject(with: body) as? [String: Any],
-            let items = json[key] as? [Any]
+        guard let key, let json = body as? [String: Any], let items = json[key] as? [Any]
         else { return }
         guard items.count > min(batchLimit + Self.parents, 200) else { return }
         state.withLock {
@@ -260,7 +253,7 @@ final class SimulatedWay: Transport {
             page[name] = tag
         }
         let found = page
-        let known = (try? database.read { try Self.known($0, of: found) }) ?? 0
+        let known = (try? database.inDatabase { try Self.known($0, of: found) }) ?? 0
         state.withLock { state in
             state.page = found
             state.knownBefore = known
@@ -346,4 +339,12 @@ final class SimulationTrace: Sendable {
     func add(_ line: String) { kept.withLock { $0.append(line) } }
 
     var lines: [String] { kept.withLock { $0 } }
+
+    /// A number by which bytes are told apart.
+    static func digest(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        // A loop without a closure for each byte, which costs more in a debug build than all else.
+        var digest: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in ContiguousArray(bytes) { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return digest
+    }
 }
