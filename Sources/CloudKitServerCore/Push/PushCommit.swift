@@ -44,7 +44,7 @@ struct PushCommit {
             try tellPublic(of: changes)
             return
         }
-        for var watcher in try watchers() where watcher.hasSubscriptions {
+        for var watcher in try watchers(of: changes) where watcher.hasSubscriptions {
             try watcher.see(changes, writer)
             try tell(watcher, zoneChanged: false)
         }
@@ -52,7 +52,7 @@ struct PushCommit {
 
     /// Tells that the zone was made or deleted.
     mutating func tellOfZone() throws {
-        for watcher in try watchers() where watcher.hasSubscriptions {
+        for watcher in try watchers(of: []) where watcher.hasSubscriptions {
             try tell(watcher, zoneChanged: true)
         }
     }
@@ -86,8 +86,8 @@ struct PushCommit {
 
     // MARK: Who watches
 
-    /// The owner, and those who take part in shares of the zone.
-    private func watchers() throws -> [PushWatcher] {
+    /// The owner, and those who take part in shares of the zone, with what they see of some changes.
+    private func watchers(of changes: [RecordChange]) throws -> [PushWatcher] {
         guard let ownerID = zone.database.owner, let owner = try writer.user(ownerID) else {
             return []
         }
@@ -100,12 +100,39 @@ struct PushCommit {
             if watcher.hasSubscriptions { watchers.append(watcher) }
         }
         guard watchers.count > 1 else { return watchers }
-        let openings = try shares.openings(of: zone.zone.id, writer)
+        let openings = try shares.openings(
+            of: zone.zone.id,
+            among: shareNames(above: changes),
+            writer
+        )
         for index in watchers.indices.dropFirst() {
             let user = watchers[index].user
             watchers[index].sight = sight(of: user, .shared, .shares(openings[user.id] ?? []))
         }
         return watchers
+    }
+
+    /// The names of the shares that may open some records as they are or were: those of records above
+    /// them and of the whole zone, and shares that changed.
+    private func shareNames(above changes: [RecordChange]) throws -> Set<String> {
+        var names: Set<String> = [SharePart.zoneShareName]
+        var known: [String: StoredRecord?] = [:]
+        for record in changes.flatMap({ [$0.record, $0.before].compactMap(\.self) }) {
+            if record.type == WireRecord.shareType { names.insert(record.name) }
+            var next: StoredRecord? = record
+            var depth = 0
+            while let row = next, depth < ZoneAccess.depthLimit {
+                if let share = row.share { names.insert(share) }
+                next = try row.parent.flatMap { parent in
+                    if let found = known[parent] { return found }
+                    let found = try writer.record(zone.zone.id, name: parent)
+                    known[parent] = .some(found)
+                    return found
+                }
+                depth += 1
+            }
+        }
+        return names
     }
 
     private func watcher(

@@ -63,28 +63,30 @@ struct ShareDirectory {
         return (row, part)
     }
 
-    /// The shares of a zone.
+    /// The shares of a zone, or those of some names.
     func shares(
         of zone: RowID<StoredZone>,
+        among asked: Set<String>? = nil,
         _ reader: any StorageReader
     ) throws -> [(name: String, part: SharePart)] {
-        let names = Set(try reader.shares(zone) + [SharePart.zoneShareName]).sorted()
-        return try names.compactMap { name in
+        let names = try asked ?? Set(reader.shares(zone) + [SharePart.zoneShareName])
+        return try names.sorted().compactMap { name in
             let place = Place(zone: zone.rawValue, share: name)
             return try share(at: place, reader).map { (name, $0.part) }
         }
     }
 
-    /// What the shares of a zone open to those who take part in it.
+    /// What the shares of a zone, or those of some names, open to those who take part in it.
     func openings(
         of zone: RowID<StoredZone>,
+        among asked: Set<String>? = nil,
         _ reader: any StorageReader
     ) throws -> [RowID<StoredUser>: [ZoneAccess.Opening]] {
         let members = try members(of: zone, reader)
         guard !members.isEmpty else { return [:] }
         // There may be a thousand shares, each with one of a thousand members.
         var opened: [String: [ZoneAccess.Opening]] = [:]
-        for (name, part) in try shares(of: zone, reader) {
+        for (name, part) in try shares(of: zone, among: asked, reader) {
             for (user, opening) in part.openings(share: name) {
                 opened[user, default: []].append(opening)
             }
