@@ -56,4 +56,77 @@ struct ShareLimitTests {
         #expect(saved.serverErrorCode == nil, "\(saved)")
         #expect(saved.participants.elements.count == 100)
     }
+
+    /// A zone with a chain of 101 records, the lowest 100 levels below `top`.
+    private static func chain() async throws -> (cloud: TestCloud, ada: TestCloud.User) {
+        let cloud = try await TestCloud()
+        let ada = try await cloud.addUser()
+        try await cloud.addZone("Notes", as: ada)
+        let links = (1...100).map { number in
+            SharedTrees.save("create", "n\(number)", below: number == 1 ? "top" : "n\(number - 1)")
+        }
+        let made = try await cloud.modify(as: ada, [SharedTrees.save("create", "top")] + links)
+        try #require(made.records.allSatisfy { $0.serverErrorCode == nil }, "\(made)")
+        return (cloud, ada)
+    }
+
+    private static func share(_ root: String) -> JSON {
+        [
+            "operationType": "create",
+            "record": [
+                "recordName": .string("share of \(root)"), "recordType": "cloudkit.share",
+                "forRecord": ["recordName": .string(root)], "publicPermission": "READ_ONLY",
+            ],
+        ]
+    }
+
+    @Test("A hierarchy is not shared that is deeper than participants see, one level less is")
+    func deepShare() async throws {
+        let (cloud, ada) = try await Self.chain()
+        let refused = try await cloud.modify(as: ada, [Self.share("top")]).records[0]
+        #expect(refused.serverErrorCode == "BAD_REQUEST")
+        #expect(refused.reason.text?.contains("to 100 levels below its top") == true, "\(refused)")
+        let shared = try await cloud.modify(as: ada, [Self.share("n1")]).records[0]
+        #expect(shared.serverErrorCode == nil, "\(shared)")
+        let bob = try await cloud.addUser("Bob")
+        let body: JSON = ["shortGUIDs": [["value": shared.shortGUID]]]
+        _ = try await cloud.call("records/accept", .public, as: bob, body)
+        var device = FeedDevice(user: bob)
+        let zone: JSON = ["zoneName": "Notes", "ownerRecordName": .string(ada.name)]
+        try await device.sync(cloud, zone)
+        #expect(device.names == Set((1...100).map { "n\($0)" } + ["share of n1"]))
+    }
+
+    @Test("No record is made or moved where participants of its hierarchy would not see it")
+    func deepRecords() async throws {
+        let (cloud, ada) = try await Self.chain()
+        let other = SharedTrees.save("create", "other")
+        let below = SharedTrees.save("create", "below other", below: "other")
+        for operation in [Self.share("n1"), other, below] {
+            let made = try await cloud.modify(as: ada, [operation]).records[0]
+            #expect(made.serverErrorCode == nil, "\(made)")
+        }
+        let refused = [
+            SharedTrees.save("create", "more", below: "n100"),
+            SharedTrees.save("forceUpdate", "below other", below: "n100"),
+            SharedTrees.save("forceUpdate", "other", below: "n99"),
+        ]
+        for operation in refused {
+            let before = try await cloud.changes(as: ada).records.elements
+            let answer = try await cloud.modify(as: ada, [operation]).records[0]
+            #expect(answer.serverErrorCode == "BAD_REQUEST", "\(answer)")
+            #expect(try await cloud.changes(as: ada).records.elements == before)
+        }
+        let allowed = [
+            SharedTrees.save("forceUpdate", "n100", below: "n99", ["n": ["value": 1]]),
+            SharedTrees.save("forceUpdate", "other", below: "n98"),
+            SharedTrees.save("forceReplace", "n50"),
+            SharedTrees.save("create", "more", below: "n100"),
+            SharedTrees.save("create", "deeper", below: "more"),
+        ]
+        for operation in allowed {
+            let answer = try await cloud.modify(as: ada, [operation]).records[0]
+            #expect(answer.serverErrorCode == nil, "\(answer)")
+        }
+    }
 }

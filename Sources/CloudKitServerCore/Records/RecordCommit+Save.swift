@@ -40,8 +40,9 @@ extension RecordCommit {
         let growth = fields.storedBytes - (before?.storedBytes ?? 0)
         try checkQuota(growth, item.name)
         let part = try sharePart(of: wire, item.name, over: existing)
-        if isShareable, let existing, let parent, existing.parent != parent {
-            try checkOverlap(of: item.name, from: existing.parent, to: parent)
+        if isShareable, let parent, existing?.parent != parent {
+            if let existing { try checkOverlap(of: item.name, from: existing.parent, to: parent) }
+            try checkDepth(of: item.name, from: existing?.parent, to: parent)
         }
         try noteSightChange(from: existing ?? tombstone, to: parent, isShare: part != nil)
         let row = StoredRecord(

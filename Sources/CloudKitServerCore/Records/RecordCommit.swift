@@ -31,6 +31,8 @@ struct RecordCommit {
     /// The tops of the shared hierarchies, as they were when they were asked for; nil once a share
     /// goes.
     var sharedTops: Set<String>?
+    /// Whether records of the zone were shared when that was asked for.
+    var hadShares: Bool?
     /// What the batch changes for those with whom parts of the zone are shared.
     var sightChanges: SightChanges
     private var gone: [RowID<StoredUser>] = []

@@ -57,6 +57,7 @@ extension RecordCommit {
         }
         let parent = try writer.record(zone.zone.id, name: root)?.parent
         try checkOverlap(of: root, isShared: true, from: nil, to: parent)
+        try checkDepth(of: root, from: nil, to: nil)
         if try isLive(SharePart.zoneShareName) {
             throw RecordFailure(
                 .badRequest,

@@ -53,6 +53,61 @@ struct SharedHierarchies {
         return try tops.sorted().first { try $0 != name && lineage(of: $0).contains(name) }
     }
 
+    /// The levels of a hierarchy that would lie deeper below a shared top than anybody else may see;
+    /// nil where there are none.
+    ///
+    /// Where the hierarchy has more records than a limit, they are not looked at.
+    ///
+    /// - Parameters:
+    ///   - name: The record that is to be shared, or that gets another parent.
+    ///   - former: The record above it up to now; what lies no deeper than before may stay.
+    ///   - parent: The record above it from now on; nil where it is to be the top of a share.
+    ///   - limit: The most records to look at.
+    /// - Returns: The number of levels from the top to the deepest record, or nil.
+    /// - Throws: `StorageError`.
+    func excessiveDepth(
+        of name: String,
+        from former: String?,
+        to parent: String?,
+        limit: Int
+    ) throws -> Int? {
+        guard let depth = try parent.map({ try self.depth(below: $0) }) ?? 0 else { return nil }
+        if let before = try former.flatMap(self.depth(below:)), before >= depth { return nil }
+        let height = try height(of: name, limit: limit)
+        return depth + height < ZoneAccess.depthLimit ? nil : depth + height
+    }
+
+    /// How many levels below a shared top a record would be with a parent; nil where none is above.
+    private func depth(below parent: String) throws -> Int? {
+        var next: String? = parent
+        for depth in 1...ZoneAccess.depthLimit {
+            guard let name = next, let row = try reader.record(zone, name: name) else { return nil }
+            if row.share != nil || tops.contains(name) { return depth }
+            next = row.parent
+        }
+        return nil
+    }
+
+    /// How many levels of records lie below one; 0 where they are too many to look at.
+    private func height(of name: String, limit: Int) throws -> Int {
+        var level = [name]
+        var seen: Set<String> = [name]
+        var height = 0
+        while true {
+            var below: [String] = []
+            for parent in level {
+                for child in try reader.children(zone, of: parent, limit: limit)
+                where !child.isDeleted && seen.insert(child.name).inserted {
+                    below.append(child.name)
+                }
+                if seen.count > limit { return 0 }
+            }
+            if below.isEmpty { return height }
+            height += 1
+            level = below
+        }
+    }
+
     private func tops(above name: String?) throws -> Set<String> {
         try name.map { tops.intersection(try lineage(of: $0)) } ?? []
     }
@@ -99,6 +154,36 @@ extension RecordCommit {
             .badRequest,
             "\(ShareRefusal.alreadyShared.rawValue): \(tops); delete one share first, or move the "
                 + "record elsewhere"
+        )
+    }
+
+    /// Refuses to put records deeper below a shared one than those with whom it is shared could see.
+    mutating func checkDepth(
+        of name: String,
+        from former: String?,
+        to parent: String?
+    ) throws {
+        let hadShares = try self.hadShares ?? !writer.shares(zone.zone.id).isEmpty
+        self.hadShares = hadShares
+        guard parent == nil || hadShares || !newShares.isEmpty else { return }
+        // The roots of other shares name them.
+        let hierarchies = SharedHierarchies(
+            zone: zone.zone.id,
+            tops: Set(newShares.keys),
+            reader: writer
+        )
+        let depth = try hierarchies.excessiveDepth(
+            of: name,
+            from: former,
+            to: parent,
+            limit: rules.configuration.listedRecords
+        )
+        guard let depth else { return }
+        throw RecordFailure(
+            .badRequest,
+            "'\(name)' would take a shared hierarchy to \(depth) levels below its top, and "
+                + "participants see \(ZoneAccess.depthLimit - 1); move the record up, or share one "
+                + "that is nearer to it"
         )
     }
 
