@@ -180,8 +180,11 @@ extension CloudStore {
         let mapping = file.mapping
         let (known, place) = try await file.writer.write { database in
             // A file of an older version may have places of rows that nobody shares any more.
-            if owned, let place = try Place.fetch(database, rowKey), !place.isFixed {
-                try SharedTrees(database, mapping).settle([rowKey])
+            let trees = SharedTrees(database, mapping)
+            if owned, let place = try Place.fetch(database, rowKey),
+                try !trees.isFixed(place, of: rowKey)
+            {
+                try trees.settle([rowKey])
             }
             return (
                 try KnownRecord.fetch(database, name: id.recordName),

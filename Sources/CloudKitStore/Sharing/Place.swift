@@ -16,9 +16,6 @@ struct Place {
     var share: String?
     var writes: Bool
 
-    /// Whether the place is the row's own, rather than that of the row above it.
-    var isFixed: Bool { share != nil || !zone.isEmpty }
-
     static func fetch(_ database: Database, _ key: RowKey) throws -> Place? {
         let statement = try database.cachedStatement(
             sql: "SELECT * FROM grdb_cloudkit_place WHERE tbl = ? AND key = ?"

@@ -30,11 +30,26 @@ struct SharedTrees {
         var seen: Set<RowKey> = []
         // Rows that are above each other are below no other.
         while seen.insert(current).inserted, seen.count <= Self.depthLimit {
-            if let place = try Place.fetch(database, current), place.isFixed { return place }
+            if let place = try Place.fetch(database, current), try isFixed(place, of: current) {
+                return place
+            }
             guard let above = try above(current) else { return nil }
             current = above
         }
         return nil
+    }
+
+    /// Whether a row's place is its own, rather than that of the row above it.
+    ///
+    /// A row that was never sent to the owner of the tree goes with the row above it.
+    func isFixed(_ place: Place, of key: RowKey) throws -> Bool {
+        if place.share != nil { return true }
+        if place.zone.isEmpty { return false }
+        if place.name != nil { return true }
+        guard let table = catalog[key.table], let name = try? key.recordName(table) else {
+            return false
+        }
+        return try KnownRecord.fetch(database, name: name)?.zone == place.zone
     }
 
     /// Whether a change of a row, or of one above it, waits to be sent.
@@ -119,7 +134,8 @@ struct SharedTrees {
             guard hasChanged || includesBelow else { continue }
             for child in try below(key) {
                 let own = try Place.fetch(database, child)
-                next.append((child, own?.isFixed == true ? own : place))
+                let isOwn = try own.map { try isFixed($0, of: child) } ?? false
+                next.append((child, isOwn ? own : place))
             }
         }
     }

@@ -31,13 +31,21 @@ extension CloudStore {
                 status.waitingToShow =
                     try Int.fetchOne(
                         database,
-                        sql: "SELECT count(*) FROM grdb_cloudkit_record WHERE waiting IS NOT NULL"
+                        sql: "SELECT count(*) FROM grdb_cloudkit_record WHERE \(Self.waits)"
+                    ) ?? 0
+                status.outOfSight =
+                    try Int.fetchOne(
+                        database,
+                        sql: """
+                            SELECT count(*) FROM grdb_cloudkit_record
+                            WHERE waiting IS NOT NULL AND NOT (\(Self.waits))
+                            """
                     ) ?? 0
                 status.waitingRows = try Row.fetchAll(
                     database,
                     sql: """
                         SELECT tbl, key, waiting FROM grdb_cloudkit_record
-                        WHERE waiting IS NOT NULL AND tbl IS NOT NULL ORDER BY tbl, key LIMIT 100
+                        WHERE \(Self.waits) AND tbl IS NOT NULL ORDER BY tbl, key LIMIT 100
                         """
                 ).map { .init(table: $0["tbl"], key: $0["key"], recordName: $0["waiting"]) }
                 status.setAside = try Row.fetchAll(
@@ -53,6 +61,13 @@ extension CloudStore {
             }
         }
     }
+
+    /// The condition that a record waits for another.
+    ///
+    /// One of another user waits for what a fetch brings if it is shared, and shows without it, or
+    /// not at all, for as long as it is not.
+    private static let waits =
+        "waiting IS NOT NULL AND zone IN ('', \(StoreFile.publicZone.literal))"
 
     private func obstacle() async throws -> StoreStatus.Obstacle? {
         let (isPaused, failure, isOverQuota) = state.withLock { state in

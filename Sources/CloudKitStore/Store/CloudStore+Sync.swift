@@ -60,6 +60,7 @@ extension CloudStore {
             try await engine.fetchChanges()
             try await delegate.confirmZone(suspect, engine.database)
         }
+        try await delegate.finishInterrupted(engine.database)
         try await delegate.fillLacking(engine.database)
         var before: [Int64] = []
         for _ in 0..<Self.roundLimit {

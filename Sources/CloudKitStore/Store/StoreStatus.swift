@@ -54,6 +54,9 @@ public struct StoreStatus: Hashable, Sendable {
     public var waitingToShow: Int
     /// Some of the records that wait for others, and what they wait for.
     public var waitingRows: [WaitingRow] = []
+    /// The number of other users' rows that show without a reference, or not at all where it may not
+    /// be NULL, because what they refer to is not shared with this user.
+    public var outOfSight = 0
     /// What was set aside, with its reason.
     public var setAside: [SetAside]
     /// When everything had been fetched and sent for the last time.

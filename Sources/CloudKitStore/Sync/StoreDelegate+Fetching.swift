@@ -86,6 +86,22 @@ extension StoreDelegate {
         try await finishFetch(zone, database)
     }
 
+    /// Ends what an earlier process had fetched to its last page, and did not live to end: no page says
+    /// so again.
+    ///
+    /// - Precondition: All that there is was fetched.
+    func finishInterrupted(_ database: CKDatabase) async throws {
+        let zones =
+            switch scope {
+            case .own: [""]
+            case .shared: try await file.read(StoreFile.sharedZones)
+            case .public: [String]()
+            }
+        for zone in zones where !state.withLock({ $0.finished.contains(zone) }) {
+            try await finishFetch(zone, database)
+        }
+    }
+
     private func finishFetch(_ zone: String, _ database: CKDatabase) async throws {
         let (changes, gaveWay) = try await file.apply { [configuration] database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)
@@ -97,6 +113,7 @@ extension StoreDelegate {
         }
         took(changes)
         tell(gaveWay)
+        state.withLock { _ = $0.finished.insert(zone) }
         try await fillLacking(database)
     }
 

@@ -25,6 +25,8 @@ final class StoreDelegate: CKSyncEngineDelegate {
         var failure: (any Error)?
         /// The fetches under way by zone.
         var fetches: [String: Fetch] = [:]
+        /// The zones of which a fetch has come to its end here.
+        var finished: Set<String> = []
         /// A record that is missing on the server, and whose deletion has not come.
         var suspect: Suspect?
         var summary = SyncSummary()

@@ -212,6 +212,59 @@ struct ReshareTests {
         }
     }
 
+    @Test("What a participant puts below such a row before it is sent goes with it")
+    func unsentLeavesWithAllBelow() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await Self.fill(ada)
+            try await friends.accept(friends.share(), bob)
+            try await bob.run(
+                """
+                INSERT INTO folder VALUES ('own', 'Own', 'trip'), ('inner', 'Inner', 'own');
+                INSERT INTO note (id, title, folder) VALUES ('low', 'Low', 'inner');
+                UPDATE folder SET parent = NULL WHERE id = 'own';
+                INSERT INTO note (id, title, folder) VALUES ('late', 'Late', 'inner');
+                """
+            )
+            try await settle(bob, ada)
+            let own = ["folder inner Inner", "folder own Own", "note late Late", "note low Low"]
+            #expect(try await Set(own).isSubset(of: Self.all(bob)))
+            for name in ["folder:own", "folder:inner", "note:low", "note:late"] {
+                #expect(try await bob.cloud.record(for: Device.id(name)).parent == nil)
+            }
+            #expect(try await ada.value("SELECT count(*) FROM folder WHERE id = 'own'") == "0")
+            #expect(try await ada.value("SELECT count(*) FROM note WHERE id = 'low'") == "0")
+            #expect(try await bob.store.journal().isEmpty)
+            #expect(try await bob.store.verify().differences == [])
+            try await bob.store.settled()
+        }
+    }
+
+    @Test(
+        "A tree that is deeper than others see is not shared, and a row that is too deep is listed"
+    )
+    func tooDeep() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            let chain = (1...101).map { "('f\($0)', 'F', \($0 == 1 ? "NULL" : "'f\($0 - 1)'"))" }
+            try await ada.run("INSERT INTO folder VALUES \(chain.joined(separator: ", "))")
+            let share = try await friends.share("f1", cleo: nil)
+            try await friends.accept(share, bob)
+            try await settle(ada, bob)
+            #expect(try await bob.value("SELECT count(*) FROM folder") == "100")
+            let status = try await ada.store.status
+            #expect(status.setAside.map(\.key) == ["f101"])
+            #expect(status.setAside.first?.reason.contains("100 levels below its top") == true)
+            try await ada.run("UPDATE folder SET parent = 'f1' WHERE id = 'f101'")
+            try await settle(ada, bob)
+            #expect(try await bob.value("SELECT count(*) FROM folder") == "101")
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+        }
+    }
+
     @Test("A row below a shared one that had a share of its own is shared with that, once it ends")
     func innerShare() async throws {
         try await Self.withFriends { friends in
