@@ -193,8 +193,8 @@ struct CloudKitRulesTests {
                 $0.recordTypes.append(.init(name: "CD_Old", fields: []))
                 $0.recordTypes.append(.init(name: "Mine", fields: []))
             } == [
-                "note unusedType CD_Old.-", "error wrongType CD_Note.CD_folder",
-                "error wrongType CD_Note.CD_secret", "note unusedField CD_Note.CD_text",
+                "error wrongType CD_Note.CD_folder", "error wrongType CD_Note.CD_secret",
+                "note unusedField CD_Note.CD_text", "note unusedType CD_Old.-",
             ]
         )
     }
