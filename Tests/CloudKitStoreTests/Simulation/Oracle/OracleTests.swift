@@ -10,6 +10,25 @@ struct OracleTests {
         }
     }
 
+    @Test(
+        "It agrees with what comes of two edits of one field, whoever syncs first",
+        arguments: [.title, .low, .high, .server, .client, .custom] as [SimulationStep.Edit]
+    )
+    func meetings(_ edit: SimulationStep.Edit) async {
+        for first in 0...1 {
+            let plan = SimulationPlan(
+                deviceCount: 2,
+                [
+                    (0, .edit(.insertNote)), (0, .sync(faults: [])), (1, .sync(faults: [])),
+                    (0, .edit(edit)), (1, .edit(edit)), (first, .sync(faults: [])),
+                    (1 - first, .sync(faults: [])),
+                ]
+            )
+            let outcome = await StoreSimulation.run(plan)
+            #expect(outcome.problems == [])
+        }
+    }
+
     /// A conflict: two devices write over one value, the first one reaches the service first.
     struct Conflict: CustomTestStringConvertible {
         var rule: OracleRule
