@@ -260,7 +260,13 @@ extension ChangeApplier {
         let hidden = try ["problem IS NOT NULL", "waiting IS NOT NULL AND problem IS NULL"]
             .flatMap { try KnownRecord.fetchAll(database, where: $0 + " AND tbl IS NOT NULL") }
         try place(try (hidden.map(\.name) + topsToJoin()).compactMap(candidate))
-        for known in try KnownRecord.fetchAll(database, where: "waiting IS NOT NULL") {
+        // A row that shows without a reference may be what another waits for.
+        let waiting = try KnownRecord.fetchAll(database, where: "waiting IS NOT NULL")
+            .sorted {
+                (catalog.rank($0.key?.table ?? ""), $0.name)
+                    < (catalog.rank($1.key?.table ?? ""), $1.name)
+            }
+        for known in waiting {
             guard let candidate = try candidate(known.name) else { continue }
             let missing = try candidate.table.foreignKeys.filter { foreignKey in
                 guard let parent = catalog[foreignKey.parent],
