@@ -8,7 +8,7 @@ import Foundation
 func snippet1Incore_data() async throws {
     let versions = try CoreDataModelVersions(contentsOf: URL(fileURLWithPath: "App.xcdatamodeld"))
     let model = try versions.current
-    let schema = try CloudKitSchema(mirroring: model).text
+    print(try CloudKitSchema(mirroring: model).text)
     let deployed = try String(contentsOfFile: "production.ckdb", encoding: .utf8)
     for difference in try model.schemaDifferences(deployed: deployed) where difference.severity == .error {
         print(difference)
