@@ -35,29 +35,29 @@ struct ModelCommandTests {
             )
             #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
             #expect(checked.output.isEmpty)
-            try await cloud.run(
-                "zones",
-                "create",
-                "com.apple.coredata.cloudkit.zone",
+            // Development's tokens are good for nothing else.
+            let tokens = try await run(
+                "tokens",
+                "web-auth",
+                "--user",
+                "ada",
+                "--data",
+                cloud.data,
                 "--environment",
                 "production"
             )
+            #expect(tokens.status == 0, "\(tokens.errors)")
+            let settings = ServedCloud.settings(tokens.output)
+            let zone = "com.apple.coredata.cloudkit.zone"
+            let zoned = try await CommandProcess.run(["zones", "create", zone], settings: settings)
+            #expect(zoned.status == 0, "\(zoned.errors)")
             func save(_ field: String) async throws -> CommandProcess.Outcome {
-                try await cloud.run(
-                    "records",
-                    "save",
-                    "--environment",
-                    "production",
-                    "--zone",
-                    "com.apple.coredata.cloudkit.zone",
-                    "--type",
-                    "CD_Note",
-                    "--name",
-                    "B7E2",
-                    "--field",
-                    "CD_entityName=Note",
-                    "--field",
-                    field
+                try await CommandProcess.run(
+                    [
+                        "records", "save", "--zone", zone, "--type", "CD_Note", "--name", "B7E2",
+                        "--field", "CD_entityName=Note", "--field", field,
+                    ],
+                    settings: settings
                 )
             }
             let taken = try await save("CD_body=Milk")

@@ -226,7 +226,8 @@ extension RecordCommit {
             else { continue }
             let before = row
             row.share = share
-            if let guid = try guid(ofShare: share) {
+            // A share may be named as a root, too, and keeps what makes it one.
+            if row.type != WireRecord.shareType, let guid = try guid(ofShare: share) {
                 row.extra = try RootPart(shortGUID: guid).stored
             }
             row.sequence = takeSequence()

@@ -24,7 +24,7 @@ final class GroupCommit: Sendable {
         var wasAlone = false
         var isRunning = false
         /// Whether there may be rows to remove that nobody can reach, and whether a step of that waits.
-        var mayHaveDiscarded = true
+        var mayHaveDiscarded = false
         var isRemoving = false
 
         /// The jobs of the next transaction; none when nothing waits.
@@ -44,9 +44,10 @@ final class GroupCommit: Sendable {
     /// Transactions between which a step of the removal goes.
     private static let removalPace = 16
 
-    init(_ database: any DatabaseWriter, size: Int) {
+    init(_ database: any DatabaseWriter, size: Int, mayHaveDiscarded: Bool) {
         self.database = database
         self.size = size
+        queue.withLock { $0.mayHaveDiscarded = mayHaveDiscarded }
     }
 
     /// Jobs that wait.

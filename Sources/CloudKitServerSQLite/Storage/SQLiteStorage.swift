@@ -61,10 +61,16 @@ public final class SQLiteStorage: Storage {
                 database = try DatabaseQueue()
             }
             try SQLiteTables.migrator.migrate(database)
+            commits = GroupCommit(
+                database,
+                size: max(1, writesPerCommit),
+                mayHaveDiscarded: try database.writeWithoutTransaction {
+                    try SQLiteConnection($0).hasDiscarded()
+                }
+            )
         } catch {
             throw StorageError(error)
         }
-        commits = GroupCommit(database, size: max(1, writesPerCommit))
         commits.removeSoon()
     }
 

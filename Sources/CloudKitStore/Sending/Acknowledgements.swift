@@ -126,15 +126,8 @@ struct Acknowledgements {
                 .settle([key], includesBelow: hadShare != record.share)
         }
         guard record.parent == nil, record.share == nil else { return }
-        let isWhole = try Bool.fetchOne(
-            database,
-            sql: """
-                SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_share
-                    WHERE zone = ? AND name = 'cloudkit.zoneshare')
-                """,
-            arguments: [place.zone]
-        )
-        if isWhole != true { try applier.letGoWithAllBelow(key) }
+        guard try !JoinedZone.isShared(place.zone, database) else { return }
+        try applier.letGoWithAllBelow(key)
     }
 
     /// Takes in that a record is gone.

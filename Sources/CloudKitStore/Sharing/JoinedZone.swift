@@ -1,3 +1,5 @@
+import GRDB
+
 /// The zone that another user shares as a whole, into which new rows go that are below no other.
 enum JoinedZone {
     /// The SQL of the zone's name; NULL where there is none that may be written, or the row is below
@@ -8,6 +10,18 @@ enum JoinedZone {
             (SELECT zone FROM grdb_cloudkit_share WHERE name = 'cloudkit.zoneshare' AND writes <> 0
                     AND zone <> '' AND \(isTop) ORDER BY zone LIMIT 1)
             """
+    }
+
+    /// Returns whether another user shares a zone as a whole.
+    static func isShared(_ zone: String, _ database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_share
+                    WHERE zone = ? AND name = 'cloudkit.zoneshare')
+                """,
+            arguments: [zone]
+        ) ?? false
     }
 
     /// The statement that puts a new row into it, unless it has a place.

@@ -41,7 +41,8 @@ struct SharedTrees {
 
     /// Whether a row's place is its own, rather than that of the row above it.
     ///
-    /// A row that was never sent to the owner of the tree goes with the row above it.
+    /// A row that was never sent to the owner of the tree goes with the row above it; one that is below
+    /// none stays where its zone is shared as a whole.
     func isFixed(_ place: Place, of key: RowKey) throws -> Bool {
         if place.share != nil { return true }
         if place.zone.isEmpty { return false }
@@ -49,7 +50,8 @@ struct SharedTrees {
         guard let table = catalog[key.table], let name = try? key.recordName(table) else {
             return false
         }
-        return try KnownRecord.fetch(database, name: name)?.zone == place.zone
+        if try KnownRecord.fetch(database, name: name)?.zone == place.zone { return true }
+        return try above(key) == nil && JoinedZone.isShared(place.zone, database)
     }
 
     /// Whether a change of a row, or of one above it, waits to be sent.

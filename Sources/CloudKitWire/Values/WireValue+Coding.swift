@@ -43,8 +43,11 @@ extension WireValue {
             guard let found = value.type.scalar, !value.type.isList else {
                 throw mismatch(element.codingPath, "one value; lists do not nest")
             }
-            scalar = try Self.scalar(scalar ?? found, and: found, at: element.codingPath)
             values.append(value)
+            scalar = try Self.scalar(scalar ?? found, and: found, at: element.codingPath)
+            guard scalar != .double || values.allSatisfy(\.isExactAsDouble) else {
+                throw mismatch(element.codingPath, "numbers that a list of DOUBLE holds exactly")
+            }
         }
         self = .list(scalar == .double ? values.map(\.asDouble) : values, of: scalar)
     }
@@ -61,6 +64,12 @@ extension WireValue {
             throw mismatch(path, "a value of the type of those before it")
         }
         return .double
+    }
+
+    /// Whether the value stays the same as a floating-point number; true of what is no integer.
+    private var isExactAsDouble: Bool {
+        guard case .int64(let integer) = self else { return true }
+        return Int64(exactly: Double(integer)) == integer
     }
 
     /// An integer as a floating-point number; other values as they are.
