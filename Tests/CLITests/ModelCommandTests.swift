@@ -40,7 +40,7 @@ struct ModelCommandTests {
                 "tokens",
                 "web-auth",
                 "--user",
-                "ada",
+                "Ada",
                 "--data",
                 cloud.data,
                 "--environment",

@@ -41,13 +41,11 @@ extension CloudStore {
                             WHERE waiting IS NOT NULL AND NOT (\(Self.waits))
                             """
                     ) ?? 0
-                status.waitingRows = try Row.fetchAll(
+                status.waitingRows = try Self.rows(database, where: Self.waits)
+                status.rowsOutOfSight = try Self.rows(
                     database,
-                    sql: """
-                        SELECT tbl, key, waiting FROM grdb_cloudkit_record
-                        WHERE \(Self.waits) AND tbl IS NOT NULL ORDER BY tbl, key LIMIT 100
-                        """
-                ).map { .init(table: $0["tbl"], key: $0["key"], recordName: $0["waiting"]) }
+                    where: "waiting IS NOT NULL AND NOT (\(Self.waits))"
+                )
                 status.setAside = try Row.fetchAll(
                     database,
                     sql: """
@@ -60,6 +58,20 @@ extension CloudStore {
                 return status
             }
         }
+    }
+
+    /// Some of the rows whose records wait for others, or lack them.
+    private static func rows(
+        _ database: Database,
+        where condition: String
+    ) throws -> [StoreStatus.WaitingRow] {
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT tbl, key, waiting FROM grdb_cloudkit_record
+                WHERE \(condition) AND tbl IS NOT NULL ORDER BY tbl, key LIMIT 100
+                """
+        ).map { .init(table: $0["tbl"], key: $0["key"], recordName: $0["waiting"]) }
     }
 
     /// The condition that a record waits for another.

@@ -57,6 +57,8 @@ public struct StoreStatus: Hashable, Sendable {
     /// The number of other users' rows that show without a reference, or not at all where it may not
     /// be NULL, because what they refer to is not shared with this user.
     public var outOfSight = 0
+    /// Some of these rows, and the records that are not shared.
+    public var rowsOutOfSight: [WaitingRow] = []
     /// What was set aside, with its reason.
     public var setAside: [SetAside]
     /// When everything had been fetched and sent for the last time.
@@ -84,6 +86,12 @@ public struct StoreStatus: Hashable, Sendable {
         }
         if waitingToShow > waitingRows.count {
             lines.append("\(Self.rows(waitingToShow - waitingRows.count)) for others to come.")
+        }
+        for row in rowsOutOfSight {
+            let what = row.recordName.isEmpty ? "a record" : "the record '\(row.recordName)'"
+            lines.append(
+                "The row '\(row.key)' of '\(row.table)' lacks \(what), which its owner does not share."
+            )
         }
         return lines + setAside.map { "Set aside: \($0.reason)." }
     }

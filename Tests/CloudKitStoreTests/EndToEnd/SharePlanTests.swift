@@ -75,7 +75,7 @@ struct SharePlanTests {
         }
     }
 
-    @Test("Sharing refuses to leave rows behind, or goes on, and the status names what waits")
+    @Test("Sharing refuses to leave rows behind, or goes on, and the status names what is lacking")
     func refusal() async throws {
         try await CloudFixture.inProcess.run { cloud in
             func device(_ name: String) async throws -> Device {
@@ -107,9 +107,9 @@ struct SharePlanTests {
             #expect(shown == "Songs-")
             #expect(try await bob.value("SELECT text FROM comment") == "Nice")
             let status = try await bob.store.status
-            #expect(
-                status.explanation.filter { $0.contains("waits for the record 'track:") }.count == 2
-            )
+            let lines = status.explanation.filter { $0.contains("lacks the record 'track:") }
+            #expect(lines.count == 2)
+            #expect(lines.allSatisfy { $0.hasSuffix("which its owner does not share.") })
         }
     }
 }
