@@ -36,6 +36,7 @@ struct ModelCommandTests {
             #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
             #expect(checked.output.isEmpty)
             // Development's tokens are good for nothing else.
+            let url = try #require(try cloud.settings(of: "ada")["CLOUDKIT_URL"])
             let tokens = try await run(
                 "tokens",
                 "web-auth",
@@ -44,7 +45,9 @@ struct ModelCommandTests {
                 "--data",
                 cloud.data,
                 "--environment",
-                "production"
+                "production",
+                "--url",
+                url
             )
             #expect(tokens.status == 0, "\(tokens.errors)")
             let settings = ServedCloud.settings(tokens.output)
