@@ -26,8 +26,17 @@ let package = Package(
     name: "swift-cloudkit-benchmarks",
     platforms: [.macOS(.v15)],
     products: [.executable(name: "bench", targets: ["bench"])],
+    traits: [
+        .default(enabledTraits: ["Macros"]),
+        // Apart, because swift-syntax takes longer to compile optimized than everything else together.
+        .trait(name: "Macros", description: "Measure the mapping that @CloudKitRecord writes"),
+    ],
     dependencies: [
-        .package(name: cloudKitPackage, path: "..", traits: ["Macros"]),
+        .package(
+            name: cloudKitPackage,
+            path: "..",
+            traits: [.trait(name: "Macros", condition: .when(traits: ["Macros"]))]
+        ),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(

@@ -2,6 +2,7 @@ import CloudKit
 import CloudKitCodable
 import Foundation
 
+#if Macros
 /// The fields of `FiftyFields`, with the mapping that the macro writes.
 @CloudKitRecord("FiftyFields")
 struct FiftyMappedFields: Equatable, Sendable {
@@ -58,3 +59,4 @@ struct FiftyMappedFields: Equatable, Sendable {
 
     var recordName: String { FiftyFields.recordName }
 }
+#endif

@@ -2,6 +2,7 @@ import CloudKit
 import CloudKitCodable
 import Foundation
 
+#if Macros
 /// The fields of `TenFields`, with the mapping that the macro writes.
 @CloudKitRecord("TenFields")
 struct TenMappedFields: Equatable, Sendable {
@@ -18,3 +19,4 @@ struct TenMappedFields: Equatable, Sendable {
 
     var recordName: String { TenFields.recordName }
 }
+#endif
