@@ -97,6 +97,8 @@ struct FieldDecoding: Decoder {
         } catch let error as DecodingError {
             if let value = represented(type) { return value }
             if Self.isNull(object), let value = null(type) { return value }
+            // What a type looks for in a file's place would say little.
+            if object is CKAsset, case .typeMismatch = error { throw mismatch(type) }
             throw placed(error)
         }
     }

@@ -61,9 +61,11 @@ enum CodingProblem {
     )
         -> String
     {
-        """
-        \(place(record)), field \(field): expected a value for \(type), found \
-        \(typeName(of: found))
-        """
+        let remedy =
+            found is CKAsset ? "; a value that is stored as a file has .asset in fields" : ""
+        return """
+            \(place(record)), field \(field): expected a value for \(type), found \
+            \(typeName(of: found))\(remedy)
+            """
     }
 }

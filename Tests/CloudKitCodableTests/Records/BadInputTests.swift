@@ -21,6 +21,25 @@ struct BadInputTests {
         }
     }
 
+    @Test("A file where a value was expected is an error that says how to read it")
+    func unexpectedFile() {
+        struct Picture: Codable {
+            var image: Data
+            var place: [String: Int]
+        }
+        let record = CKRecord(recordType: "Picture")
+        for field in ["image", "place"] {
+            record[field] = CKAsset(fileURL: URL(filePath: "/dev/null"))
+        }
+        let errors = CloudKitRecordDecoder().errors(decoding: Picture.self, from: record)
+            .map { "\($0)" }
+        #expect(errors.count == 2)
+        for (error, type) in zip(errors, ["Data", "Dictionary<String, Int>"]) {
+            let text = "expected a value for \(type), found ASSET; "
+            #expect(error.contains(text) && error.contains(".asset in fields"))
+        }
+    }
+
     @Test("Names that CloudKit reserves, or that are none, are errors with a remedy")
     func names() {
         struct Reserved: CloudKitModel {
