@@ -23,6 +23,9 @@ struct GraphTrial {
     /// The names of the records that the zone must have.
     private var names: Set<String> = []
 
+    /// How often the library was read as types that were new to the process.
+    private var readings: UInt64 = 0
+
     private static let foreignField = "addedByNewerVersion"
 
     init(editing: LibraryEditing, phone: CKDatabase, laptop: CKDatabase, zoneID: CKRecordZone.ID) {
@@ -85,6 +88,10 @@ struct GraphTrial {
             let known = Set(loaded.records.map(\.recordID.recordName))
             try require(known == expected.recordNames, "the loaded graph has other records")
         }
+        if editing.random.chance(15) {
+            readings += 1
+            try await read(at: readingTime(editing.seed * 1_000 + readings))
+        }
 
         try await readChanges()
         let decoded = try CloudKitGraphDecoder().decode(
@@ -102,6 +109,17 @@ struct GraphTrial {
             self.graph = graph
             editing.forgetRemoved()
         }
+    }
+
+    /// Loads the library as types of which this process knows nothing yet.
+    private func read<Time: ReadingTime>(at time: Time.Type) async throws {
+        let rootID = CKRecord.ID(recordName: editing.library.id, zoneID: zoneID)
+        let loaded = try await laptop.graph(WholeReading<Time>.self, for: rootID)
+        let value = loaded.root.original.value
+        try require(value == editing.library, "the value that unknown types load is another")
+        let known = Set(loaded.records.map(\.recordID.recordName))
+        let expected = editing.library.recordNames
+        try require(known == expected, "the graph that unknown types load has other records")
     }
 
     /// Looks at the records themselves: what is gone refers to nothing, and nothing else changed.

@@ -7,6 +7,7 @@ import Support
 struct LibraryEditing {
     var library: Library
     var random: SeededChance
+    let seed: UInt64
 
     /// What was removed and may come back; only a graph that knows the records may save them again.
     private var removedBooks: [Book] = []
@@ -18,6 +19,7 @@ struct LibraryEditing {
     private var made = 0
 
     init(seed: UInt64) {
+        self.seed = seed
         random = SeededChance(seed: seed)
         library = Library(
             id: "library-\(seed)",
