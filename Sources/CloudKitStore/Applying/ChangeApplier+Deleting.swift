@@ -16,7 +16,10 @@ extension ChangeApplier {
             }
         try replace(records)
         try forgetShares(names)
-        for record in records { try delete(record) }
+        for record in records {
+            try delete(record)
+            try noteGone(record.name)
+        }
         try settleTrees()
     }
 

@@ -132,15 +132,32 @@ extension ChangeApplier {
     /// The record name of a row that a candidate needs and that is neither here nor in the batch.
     func missingParent(of candidate: Candidate, _ batch: Set<String>) throws -> String? {
         for foreignKey in candidate.table.foreignKeys {
-            guard let parent = catalog[foreignKey.parent],
-                let values = try values(of: foreignKey, candidate)
-            else { continue }
-            if try isThere(values, foreignKey, parent) { continue }
-            guard let key = key(values, foreignKey, parent) else { return "" }
-            let name = try key.recordName(parent)
-            if !batch.contains(name) { return name }
+            guard let name = try missingParent(of: candidate, by: foreignKey) else { continue }
+            if name.isEmpty || !batch.contains(name) { return name }
         }
         return nil
+    }
+
+    /// The foreign keys of a candidate that refer to rows which are not here, and their record names.
+    func missingParents(
+        of candidate: Candidate
+    ) throws -> [(foreignKey: ForeignKey, name: String)] {
+        try candidate.table.foreignKeys.compactMap { foreignKey in
+            try missingParent(of: candidate, by: foreignKey).map { (foreignKey, $0) }
+        }
+    }
+
+    /// The record name of the row that a foreign key of a candidate refers to, if that is not here;
+    /// empty where it is not known.
+    private func missingParent(
+        of candidate: Candidate,
+        by foreignKey: ForeignKey
+    ) throws -> String? {
+        guard let parent = catalog[foreignKey.parent],
+            let values = try values(of: foreignKey, candidate),
+            try !isThere(values, foreignKey, parent)
+        else { return nil }
+        return try key(values, foreignKey, parent)?.recordName(parent) ?? ""
     }
 
     /// The values of a foreign key's columns; nil when one is NULL, which refers to nothing.
@@ -256,6 +273,7 @@ extension ChangeApplier {
     /// without the reference until the parent comes.
     mutating func retryHidden() throws {
         try retryAside()
+        try resolveReferences()
         // Each condition has an index; one for both would not be used.
         let hidden = try ["problem IS NOT NULL", "waiting IS NOT NULL AND problem IS NULL"]
             .flatMap { try KnownRecord.fetchAll(database, where: $0 + " AND tbl IS NOT NULL") }

@@ -137,6 +137,8 @@ struct Acknowledgements {
         if mapping.defect == .forgetsReinsertions, let key = entry?.key {
             try OutboxEntry.fetch(database, key)?.clear(database)
         }
+        try applier.noteGone(name)
+        try applier.resolveReferences(to: name)
     }
 
     /// Takes in why a record was refused.

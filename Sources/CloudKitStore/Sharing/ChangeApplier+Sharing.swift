@@ -90,32 +90,6 @@ extension ChangeApplier {
         }
     }
 
-    /// Does with the rows that wait for a deleted one what the schema would have done: the server
-    /// keeps a record for as long as others are linked to it.
-    mutating func removeBelow(_ name: String) throws {
-        for known in try KnownRecord.fetchAll(
-            database,
-            where: "waiting = ?",
-            arguments: [name]
-        ) {
-            guard let key = known.key, let table = catalog[key.table] else { continue }
-            let cascades = table.foreignKeys.contains {
-                $0.columns == [table.parentColumn?.name] && $0.deletion == .cascade
-            }
-            if cascades {
-                // Somebody edited it, or else it would have been deleted with the row above it.
-                let fields = try known.baseFields().filter { table.byField[$0.key] != nil }
-                let lost = MergePlan.Overruled(fields: fields, side: .remote, rule: "cascade")
-                try journal.add([lost], key, kept: nil, at: clock.edit(0))
-                // It may show without what is above it.
-                if let row = try rows.row(key, table) { try remove(key, table, row) }
-            }
-            let now = try StoreClock.tick(database)
-            try OutboxEntry(key: key, isDeleted: cascades, changed: [:], version: now)
-                .save(database)
-        }
-    }
-
     // MARK: The end of a share
 
     /// Lets go of all rows of the zone: this user has no part in them any more.

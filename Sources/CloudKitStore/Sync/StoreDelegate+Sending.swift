@@ -105,7 +105,8 @@ extension StoreDelegate {
         _ database: CKDatabase
     ) async throws -> [CKRecord.ID] {
         guard !outgoing.deletions.isEmpty else { return [] }
-        let zoneID = file.id(state.withLock { $0.underWay.zone })
+        let zone = state.withLock { $0.underWay.zone }
+        let zoneID = file.id(zone)
         let ids = outgoing.deletions.map { CKRecord.ID(recordName: $0.name, zoneID: zoneID) }
         if file.mapping.defect == .deletesBlindly { return ids }
         let found = try await database.records(for: ids, desiredKeys: [])
@@ -118,7 +119,7 @@ extension StoreDelegate {
             case .failure(let error as CKError) where error.code == .unknownItem:
                 let entry = outgoing.entries[deletion.name]
                 try await file.apply { database, mapping in
-                    var answers = try Acknowledgements(database, mapping)
+                    var answers = try Acknowledgements(database, mapping, zone: zone)
                     try answers.acceptDeletion(deletion.name, entry)
                 }
             default: continue

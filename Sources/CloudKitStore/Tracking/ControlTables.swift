@@ -107,6 +107,14 @@ enum ControlTables {
         ) WITHOUT ROWID;
         """
 
+    /// Names of records that were deleted, which came later than version 4; older code leaves it alone.
+    private static let additions = """
+        CREATE TABLE IF NOT EXISTS grdb_cloudkit_gone (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL UNIQUE
+        );
+        """
+
     /// The indexes of these tables.
     static let indexes = """
         CREATE INDEX grdb_cloudkit_record_waiting ON grdb_cloudkit_record (waiting)
@@ -129,7 +137,7 @@ enum ControlTables {
             try ControlTableUpgrades.run(in: database)
         }
         guard try database.tableExists("grdb_cloudkit_control") else {
-            try database.execute(sql: sql + indexes)
+            try database.execute(sql: sql + additions + indexes)
             try database.execute(
                 sql: "INSERT INTO grdb_cloudkit_control (id, version, device) VALUES (1, ?, ?)",
                 arguments: [version, device]
@@ -138,6 +146,7 @@ enum ControlTables {
         }
         let found = try Int.fetchOne(database, sql: "SELECT version FROM grdb_cloudkit_control")
         guard let found, found <= version else { throw unknownVersion(found) }
+        try database.execute(sql: additions)
         // A process that ended while it applied changes rolled its transaction back, so that the
         // flag is clear; a file that was edited by hand may say otherwise.
         try database.execute(

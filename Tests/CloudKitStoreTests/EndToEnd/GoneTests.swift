@@ -1,0 +1,128 @@
+import CloudKit
+import CloudKitStore
+import GRDB
+import Support
+import Testing
+
+@Suite("References to rows that their owner deleted", .timeLimit(.minutes(10)))
+struct GoneTests {
+    typealias Friends = SharingTests.Friends
+
+    private static let tables: [SyncedTable] = [.table("folder"), .table("note", parent: "folder")]
+
+    /// Runs a test with two shared folders: x in one refers to c in the other.
+    private static func withFriends(
+        _ rule: String,
+        _ body: @Sendable (Friends) async throws -> Void
+    ) async throws {
+        let parts = rule.components(separatedBy: "NOT NULL")
+        let schema = """
+            CREATE TABLE folder (
+                id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT '',
+                parent TEXT REFERENCES folder (id) ON DELETE CASCADE
+            );
+            CREATE TABLE note (
+                id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '',
+                origin TEXT \(parts.count > 1 ? "NOT NULL" : "")
+                    REFERENCES note (id) \(parts.last ?? ""),
+                folder TEXT REFERENCES folder (id) ON DELETE CASCADE
+            );
+            """
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud, tables: tables, schema: schema)
+            try await friends.ada.run(
+                """
+                INSERT INTO folder (id) VALUES ('a'), ('b');
+                INSERT INTO note VALUES ('c', 'Target', 'c', 'b'), ('x', 'Other', 'c', 'a'),
+                    ('y', 'Alone', 'y', 'a');
+                """
+            )
+            try await friends.ada.store.sync()
+            for folder in ["a", "b"] {
+                try await friends.accept(
+                    friends.share(folder, bob: .readWrite, cleo: nil),
+                    friends.bob
+                )
+            }
+            try await settle(friends.ada, friends.bob)
+            try await body(friends)
+        }
+    }
+
+    /// Each note with what it refers to.
+    private static func notes(_ device: Device) async throws -> String {
+        try await device.value(
+            "SELECT group_concat(id || ':' || coalesce(origin, ''), ',') "
+                + "FROM (SELECT * FROM note ORDER BY id)"
+        ) ?? ""
+    }
+
+    private static func expect(_ notes: String, _ friends: Friends) async throws {
+        try await settle(friends.ada, friends.bob, friends.ada)
+        for device in [friends.ada, friends.bob] {
+            #expect(try await Self.notes(device) == notes)
+            #expect(try await device.store.verify().differences == [])
+            try await device.store.settled()
+            #expect(try await device.store.status.outOfSight == 0)
+        }
+    }
+
+    @Test(
+        "An edit that survives a deletion goes with the deleted row that it refers to, or loses it",
+        arguments: ["ON DELETE SET NULL", "ON DELETE CASCADE", "NOT NULL ON DELETE CASCADE"],
+        ["DELETE FROM folder WHERE id = 'b'", "DELETE FROM note WHERE id = 'c'"]
+    )
+    func edited(_ rule: String, _ deletion: String) async throws {
+        try await Self.withFriends(rule) { friends in
+            try await friends.bob.run("UPDATE note SET title = 'Edited' WHERE id = 'x'")
+            try await friends.bob.store.sync()
+            try await friends.ada.run(deletion)
+            let isCleared = rule == "ON DELETE SET NULL"
+            try await Self.expect(isCleared ? "x:,y:y" : "y:y", friends)
+            let title = try await friends.ada.value("SELECT title FROM note WHERE id = 'x'")
+            #expect(title == (isCleared ? "Edited" : nil))
+            let lost = try await friends.ada.store.journal().filter { $0.rule == "cascade" }
+                .compactMap { $0.lost["title"] }
+            #expect(isCleared || lost == [.text("Edited")])
+        }
+    }
+
+    @Test("A row that was put below a deleted one goes, whatever else it refers to")
+    func below() async throws {
+        try await Self.withFriends("ON DELETE CASCADE") { friends in
+            try await friends.bob.run("INSERT INTO note VALUES ('z', 'New', 'c', 'b')")
+            try await friends.bob.store.sync()
+            try await friends.ada.run("DELETE FROM folder WHERE id = 'b'")
+            try await Self.expect("y:y", friends)
+            let lost = try await friends.ada.store.journal().compactMap { $0.lost["title"] }
+            #expect(lost.contains(.text("New")))
+        }
+    }
+
+    @Test(
+        "A reference that comes after the deletion of what it refers to is cleared, or its row goes",
+        arguments: SightTests.rules,
+        [false, true]
+    )
+    func late(_ rule: String, _ isHeard: Bool) async throws {
+        try await Self.withFriends(rule) { friends in
+            try await friends.ada.run("UPDATE note SET origin = 'x' WHERE id = 'x'")
+            try await settle(friends.ada, friends.bob)
+            let database = friends.bob.container.sharedCloudDatabase
+            let zoneID = try await database.allRecordZones()[0].zoneID
+            let id = CKRecord.ID(recordName: "note:y", zoneID: zoneID)
+            let record = try await database.record(for: id)
+            // The deletion is Ada's own, or one that she hears of.
+            let deleting = isHeard ? friends.bob : friends.ada
+            try await deleting.run("DELETE FROM note WHERE id = 'c'")
+            try await settle(deleting, friends.ada)
+            record["origin"] = CKRecord.Reference(
+                recordID: CKRecord.ID(recordName: "note:c", zoneID: zoneID),
+                action: .none
+            )
+            try await database.save(record)
+            let goes = rule.contains("CASCADE") || rule.contains("NOT NULL")
+            try await Self.expect(goes ? "x:x" : "x:x,y:", friends)
+        }
+    }
+}
