@@ -2,7 +2,7 @@ import CloudKitStore
 import Support
 
 /// What a user of a family writes.
-enum FamilyEdit {
+struct FamilyEdit {
     /// The SQL of an edit by chance.
     ///
     /// A board is only put below an older one, so that no two are below each other, whoever moves
@@ -12,48 +12,117 @@ enum FamilyEdit {
         _ number: Int,
         _ chance: inout SeededChance
     ) -> String {
-        let boards = keys("board", contents)
-        let cards = keys("card", contents)
-        let board = boards.randomElement(using: &chance)
-        let value = "'v\(number)'"
-        guard let board, chance.chance(85) else {
-            let above = chance.chance(60) ? literal(board) : "NULL"
-            return "INSERT INTO board (id, name, parent) "
-                + "VALUES ('\(key(number))', \(value), \(above))"
+        var edit = FamilyEdit(contents, number, chance)
+        defer { chance = edit.chance }
+        guard !edit.boards.isEmpty, edit.chance.chance(88) else { return edit.insertBoard() }
+        guard !edit.cards.isEmpty, edit.chance.chance(76) else { return edit.insertCard() }
+        return edit.change()
+    }
+
+    private let number: Int
+    private let boards: [String]
+    private let cards: [String]
+    private let links: [String]
+    private let pins: [String]
+    private var chance: SeededChance
+
+    private init(_ contents: SimulatedApp.Contents, _ number: Int, _ chance: SeededChance) {
+        self.number = number
+        self.chance = chance
+        func keys(_ table: String) -> [String] {
+            contents.keys.filter { $0.hasPrefix(table + "/") }
+                .map { String($0.dropFirst(table.count + 1)) }.sorted()
         }
-        let card = cards.randomElement(using: &chance)
-        guard let card, chance.chance(72) else {
-            let above = chance.chance(90) ? literal(board) : "NULL"
-            return "INSERT INTO card (id, title, board) VALUES ('c\(number)', \(value), \(above))"
-        }
+        boards = keys("board")
+        cards = keys("card")
+        links = keys("link")
+        pins = keys("pin")
+    }
+
+    // MARK: Edits
+
+    private mutating func insertBoard() -> String {
+        "INSERT INTO board (id, name, parent) "
+            + "VALUES ('\(boardKey)', \(value), \(any(boards, percent: 60)))"
+    }
+
+    private mutating func insertCard() -> String {
+        "INSERT INTO card (id, title, board, related, origin) "
+            + "VALUES ('c\(number)', \(value), \(any(boards, percent: 90)), "
+            + "\(any(cards, percent: 40)), \(any(cards, percent: 25)))"
+    }
+
+    private mutating func change() -> String {
         switch chance.number(0...99) {
-        case 0..<12: return "UPDATE board SET name = \(value) WHERE id = '\(board)'"
-        case 12..<40:
-            let older = boards.filter { $0 < board }.randomElement(using: &chance)
-            let above = chance.chance(75) ? literal(older) : "NULL"
-            return "UPDATE board SET parent = \(above) WHERE id = '\(board)'"
-        case 40..<62: return "UPDATE card SET title = \(value) WHERE id = '\(card)'"
-        case 62..<70: return "UPDATE card SET body = \(value) WHERE id = '\(card)'"
-        case 70..<86:
-            let above = chance.chance(85) ? literal(board) : "NULL"
-            return "UPDATE card SET board = \(above) WHERE id = '\(card)'"
-        case 86..<93: return "DELETE FROM card WHERE id = '\(card)'"
-        case 93..<96: return "DELETE FROM board WHERE id = '\(board)'"
-        default:
-            return "DELETE FROM card WHERE id = '\(card)'; "
-                + "INSERT INTO card (id, title, board) VALUES ('\(card)', \(value), \(literal(board)))"
+        case 0..<6: update("board", boards, "name", value)
+        case 6..<24: moveBoard()
+        case 24..<34: update("card", cards, "title", value)
+        case 34..<38: update("card", cards, "body", value)
+        case 38..<48: update("card", cards, "board", any(boards, percent: 85))
+        case 48..<56: update("card", cards, "related", any(cards, percent: 75))
+        case 56..<62: update("card", cards, "origin", any(cards, percent: 75))
+        case 62..<70: insert("link", "l", "needed")
+        case 70..<76: insert("pin", "p", "card")
+        case 76..<79: update("link", links, "needed", any(cards, percent: 100))
+        case 79..<82: update("link", links, "board", any(boards, percent: 85))
+        case 82..<84: update("pin", pins, "card", any(cards, percent: 100))
+        case 84..<86: update("pin", pins, "board", any(boards, percent: 85))
+        case 86..<91: delete("card", cards)
+        case 91..<94: delete("board", boards)
+        case 94..<96: delete("pin", pins)
+        case 96..<97: delete("link", links)
+        default: makeAnew()
         }
     }
 
+    private mutating func moveBoard() -> String {
+        let board = pick(boards)
+        let above = any(boards.filter { $0 < board }, percent: 75)
+        return "UPDATE board SET parent = \(above) WHERE id = '\(board)'"
+    }
+
+    private mutating func update(
+        _ table: String,
+        _ keys: [String],
+        _ column: String,
+        _ value: String
+    ) -> String {
+        "UPDATE \(table) SET \(column) = \(value) WHERE id = '\(pick(keys))'"
+    }
+
+    private mutating func insert(_ table: String, _ letter: String, _ column: String) -> String {
+        "INSERT INTO \(table) (id, title, board, \(column)) VALUES ('\(letter)\(number)', \(value), "
+            + "\(any(boards, percent: 90)), \(any(cards, percent: 100)))"
+    }
+
+    private mutating func delete(_ table: String, _ keys: [String]) -> String {
+        "DELETE FROM \(table) WHERE id = '\(pick(keys))'"
+    }
+
+    private mutating func makeAnew() -> String {
+        let card = pick(cards)
+        return "DELETE FROM card WHERE id = '\(card)'; INSERT INTO card (id, title, board) "
+            + "VALUES ('\(card)', \(value), \(any(boards, percent: 100)))"
+    }
+
+    // MARK: Values
+
+    private var value: String { "'v\(number)'" }
+
     /// Keys in the order of their making.
-    private static func key(_ number: Int) -> String {
+    private var boardKey: String {
         "b" + String(repeating: "0", count: 4 - "\(number)".count) + "\(number)"
     }
 
-    private static func literal(_ key: String?) -> String { key.map { "'\($0)'" } ?? "NULL" }
+    private mutating func pick(_ keys: [String]) -> String {
+        keys.randomElement(using: &chance) ?? ""
+    }
 
-    private static func keys(_ table: String, _ contents: SimulatedApp.Contents) -> [String] {
-        contents.keys.filter { $0.hasPrefix(table + "/") }
-            .map { String($0.dropFirst(table.count + 1)) }.sorted()
+    /// One of some keys, or NULL.
+    private mutating func any(_ keys: [String], percent: Int) -> String {
+        guard chance.chance(percent), let key = keys.randomElement(using: &chance) else {
+            return "NULL"
+        }
+        return "'\(key)'"
     }
 }

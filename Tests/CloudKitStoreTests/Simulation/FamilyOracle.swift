@@ -44,7 +44,35 @@ struct FamilyOracle: Sendable {
             }
             return visible
         }
+
+        /// Those of some records that are rows: the others need what is not among them.
+        func shown(of visible: [String: Bool]) -> [String: Bool] {
+            visible.filter { name, _ in
+                FamilyOracle.requiredColumns.allSatisfy { column in
+                    target(of: column, name).map { visible[$0] != nil } ?? true
+                }
+            }
+        }
+
+        /// The references to records that are gone, of which the owner's device would show nothing.
+        var danglingReferences: [String] {
+            records.keys.sorted().flatMap { name in
+                FamilyOracle.columns.compactMap { column in
+                    guard let target = target(of: column, name), records[target] == nil else {
+                        return nil
+                    }
+                    return "\(name) refers to \(target) in \(column), which is gone"
+                }
+            }
+        }
+
+        private func target(of column: String, _ name: String) -> String? {
+            (records[name]?[column] as? CKRecord.Reference)?.recordID.recordName
+        }
     }
+
+    /// The columns that refer to cards, and may not be NULL.
+    private static let requiredColumns = ["needed", "card"]
 
     let users: [TestCloud.User]
     /// A container of each user, past all stores.
@@ -106,8 +134,9 @@ struct FamilyOracle: Sendable {
         var barred: Set<String> = []
         for (owner, zone) in zones.enumerated() {
             let isOwn = owner == device.user
-            let visible =
-                isOwn ? zone.records.mapValues { _ in true } : zone.visible(to: user)
+            let visible = zone.shown(
+                of: isOwn ? zone.records.mapValues { _ in true } : zone.visible(to: user)
+            )
             for (name, writes) in visible {
                 guard let record = zone.records[name] else { continue }
                 let key = Self.key(name)
@@ -126,11 +155,12 @@ struct FamilyOracle: Sendable {
             default: break
             }
         }
-        let refused = try device.barredRows()
+        let refused = try device.barredRows().intersection(shown.keys)
         if refused != barred {
             problems.append("\(device.name) bars \(refused.sorted()), not \(barred.sorted())")
         }
         return problems + links(shown, zones[device.user], device.name)
+            + zones[device.user].danglingReferences
     }
 
     /// Whether the records of an owner's zone are linked as the rows are: below the top of a share
@@ -174,7 +204,9 @@ struct FamilyOracle: Sendable {
     private static func key(_ name: String) -> String { name.replacing(":", with: "/") }
 
     /// The columns that are compared.
-    private static let columns = ["name", "title", "body", "parent", "board"]
+    private static let columns = [
+        "name", "title", "body", "parent", "board", "related", "origin", "needed", "card",
+    ]
 
     private static func compared(_ row: [String: StoreValue]) -> [String: StoreValue] {
         row.filter { columns.contains($0.key) && !$0.value.isNull }

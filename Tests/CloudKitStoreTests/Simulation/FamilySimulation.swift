@@ -40,7 +40,7 @@ actor FamilySimulation {
             users.append(user)
             observers.append(try await cloud.device(of: user))
         }
-        world = SimulatedWorld(cloud: cloud, users: users, variant: .permissions, defect: defect)
+        world = SimulatedWorld(cloud: cloud, users: users, variant: .families, defect: defect)
         oracle = FamilyOracle(users: users, observers: observers)
     }
 
@@ -76,7 +76,8 @@ actor FamilySimulation {
                     skew: .random(in: -SimulationPlan.day...SimulationPlan.day, using: &chance),
                     isNew: false,
                     batchLimit: [1, 2, 5, 200].randomElement(using: &chance) ?? 200,
-                    user: user
+                    user: user,
+                    pageLimit: [1, 2, 5, nil].randomElement(using: &chance) ?? nil
                 )
                 devices.append(try await SimulatedDevice(devices.count, plan, in: world))
             }
@@ -261,7 +262,7 @@ actor FamilySimulation {
 extension SimulationStep.Crash {
     /// An end of a process by chance, within what a short sync does.
     fileprivate static func random(_ chance: inout SeededChance) -> Self {
-        let number = chance.number(0...5)
+        let number = chance.number(0...(chance.chance(50) ? 5 : 12))
         return switch chance.number(0...3) {
         case 0: .beforeRequest(number)
         case 1: .afterRequest(number)

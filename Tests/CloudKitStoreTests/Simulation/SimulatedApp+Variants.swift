@@ -6,6 +6,7 @@ extension SimulatedApp {
         case .plain, .assets: plainSchema
         case .unique: uniqueSchema
         case .permissions, .everything: sharedSchema
+        case .families: familySchema
         }
     }
 
@@ -14,6 +15,7 @@ extension SimulatedApp {
         case .plain, .assets: plainTables(isNew: isNew)
         case .unique: [.table("label"), .table("entry"), .table("pin")]
         case .permissions, .everything: [.table("board"), .table("card")]
+        case .families: ["board", "card", "link", "pin"].map { .table($0) }
         }
     }
 
@@ -29,6 +31,13 @@ extension SimulatedApp {
             [
                 ("board", "id", ["name", "parent"], []),
                 ("card", "id", ["title", "body", "due", "board"], []),
+            ]
+        case .families:
+            [
+                ("board", "id", ["name", "parent"], []),
+                ("card", "id", ["title", "body", "board", "related", "origin"], []),
+                ("link", "id", ["title", "board", "needed"], []),
+                ("pin", "id", ["title", "board", "card"], []),
             ]
         }
     }
@@ -57,6 +66,30 @@ extension SimulatedApp {
         CREATE TABLE card (
             id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT, due DATE,
             board TEXT REFERENCES board (id) ON DELETE CASCADE
+        );
+        """
+
+    /// Trees of rows, and references that lead from one tree into another.
+    private static let familySchema = """
+        CREATE TABLE board (
+            id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT '',
+            parent TEXT REFERENCES board (id) ON DELETE CASCADE
+        );
+        CREATE TABLE card (
+            id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT,
+            board TEXT REFERENCES board (id) ON DELETE CASCADE,
+            related TEXT REFERENCES card (id) ON DELETE SET NULL,
+            origin TEXT REFERENCES card (id) ON DELETE CASCADE
+        );
+        CREATE TABLE link (
+            id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '',
+            board TEXT REFERENCES board (id) ON DELETE CASCADE,
+            needed TEXT NOT NULL REFERENCES card (id) ON DELETE CASCADE
+        );
+        CREATE TABLE pin (
+            id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '',
+            board TEXT REFERENCES board (id) ON DELETE CASCADE,
+            card TEXT NOT NULL REFERENCES card (id)
         );
         """
 }

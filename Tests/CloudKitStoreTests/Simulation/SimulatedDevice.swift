@@ -26,6 +26,7 @@ final class SimulatedDevice {
     let user: Int
     private let world: SimulatedWorld
     private let batchLimit: Int
+    private let pageLimit: Int?
     private(set) var isNew: Bool
     private(set) var database: DatabaseQueue
     private(set) var store: CloudStore
@@ -38,6 +39,7 @@ final class SimulatedDevice {
         user = plan.user
         self.world = world
         batchLimit = plan.batchLimit
+        pageLimit = plan.pageLimit
         isNew = plan.isNew
         database = try SimulatedApp.emptyFile()
         try database.inDatabase { database in
@@ -52,6 +54,7 @@ final class SimulatedDevice {
             world.users[user],
             database,
             batchLimit,
+            pageLimit,
             isNew: isNew
         )
         // The store looked at the clock of this machine when it made its tables.
@@ -69,14 +72,20 @@ final class SimulatedDevice {
         _ user: TestCloud.User,
         _ database: DatabaseQueue,
         _ batchLimit: Int,
+        _ pageLimit: Int?,
         isNew: Bool
     ) async throws -> (CloudStore, CKContainer, SimulatedWay) {
         let name = "d\(number)"
         var way: SimulatedWay?
         let container = try await world.cloud.device(of: user) { base in
-            let made = SimulatedWay(name, base, database, world.trace, batchLimit: batchLimit) {
-                world.oracle?.sent($0, $1, by: number)
-            }
+            let made = SimulatedWay(
+                name,
+                base,
+                database,
+                world.trace,
+                batchLimit: batchLimit,
+                pageLimit: pageLimit
+            ) { world.oracle?.sent($0, $1, by: number) }
             way = made
             return made
         }
@@ -188,6 +197,7 @@ final class SimulatedDevice {
             user ?? world.users[self.user],
             database,
             batchLimit,
+            pageLimit,
             isNew: isNew
         )
     }

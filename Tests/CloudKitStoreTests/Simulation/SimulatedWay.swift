@@ -35,6 +35,8 @@ final class SimulatedWay: Transport {
     private let database: DatabaseQueue
     let trace: SimulationTrace
     private let batchLimit: Int
+    /// The most changes that one answer tells of; nil for as many as the server gives.
+    private let pageLimit: Int?
     /// Hears of what is to be saved, and of the response if one comes.
     private let onModify: @Sendable (TransportRequest, TransportResponse?) -> Void
     private let state = Mutex(State())
@@ -52,6 +54,7 @@ final class SimulatedWay: Transport {
         _ database: DatabaseQueue,
         _ trace: SimulationTrace,
         batchLimit: Int,
+        pageLimit: Int? = nil,
         onModify: @escaping @Sendable (TransportRequest, TransportResponse?) -> Void
     ) {
         self.onModify = onModify
@@ -60,6 +63,7 @@ final class SimulatedWay: Transport {
         self.database = database
         self.trace = trace
         self.batchLimit = batchLimit
+        self.pageLimit = pageLimit
     }
 
     /// Begins to see the transactions of the file.
@@ -134,7 +138,7 @@ final class SimulatedWay: Transport {
         check(body, endpoint, number)
         let response: TransportResponse
         do {
-            response = try await base.send(request)
+            response = try await base.send(paged(request, body, endpoint))
         } catch {
             trace.add("  \(name) \(endpoint): no answer")
             if endpoint == "records/modify" { onModify(request, nil) }
@@ -210,6 +214,21 @@ final class SimulatedWay: Transport {
             if let copy { state.remains = copy }
         }
         try checkLife()
+    }
+
+    /// A request that asks for pages of the given size.
+    private func paged(
+        _ request: TransportRequest,
+        _ body: Any?,
+        _ endpoint: String
+    ) throws -> TransportRequest {
+        guard let pageLimit, endpoint == "changes/zone", var json = body as? [String: Any],
+            let zones = json["zones"] as? [[String: Any]]
+        else { return request }
+        json["zones"] = zones.map { $0.merging(["resultsLimit": pageLimit]) { $1 } }
+        var paged = request
+        paged.body = try JSONSerialization.data(withJSONObject: json, options: .sortedKeys)
+        return paged
     }
 
     private static func endpoint(of request: TransportRequest) -> String {

@@ -57,7 +57,7 @@ extension SimulationPlan {
         switch variant {
         case .plain, .unique: return .edit(.insertLabel)
         case .assets: return .crash(variantCrash(&chance))
-        case .permissions, .everything:
+        case .permissions, .everything, .families:
             let sharing: [SimulationStep.Sharing] = [
                 .readOnly, .readOnly, .readOnly, .readWrite, .readWrite, .readWrite, .remove,
                 .unshare, .accept, .accept, .accept, .leave,

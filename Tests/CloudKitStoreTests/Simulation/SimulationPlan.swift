@@ -11,6 +11,8 @@ struct SimulationPlan: Sendable {
         var batchLimit: Int
         /// The number of its user: the owner of what is shared, or the other one.
         var user = 0
+        /// The most changes of a page; nil for as many as the server gives.
+        var pageLimit: Int?
     }
 
     var seed: UInt64

@@ -12,6 +12,11 @@ enum SimulationVariant: String, CaseIterable, Sendable {
     case everything
     /// Rows with assets, and processes that end while these travel.
     case assets
+    /// Trees of rows that refer to each other, which three users share; see ``FamilySimulation``.
+    case families
+
+    /// Those of ``StoreSimulation``.
+    static let allCases: [Self] = [.plain, .unique, .permissions, .everything, .assets]
 
     /// How many of its schedules run with the other tests: 1,000 in all, with those of families.
     var count: UInt64 {
@@ -21,6 +26,7 @@ enum SimulationVariant: String, CaseIterable, Sendable {
         case .permissions: 70
         case .everything: 30
         case .assets: 40
+        case .families: 0
         }
     }
 
@@ -28,7 +34,7 @@ enum SimulationVariant: String, CaseIterable, Sendable {
     var stepCount: Int { self == .plain ? 30 : 20 }
 
     /// Whether one user shares rows with another.
-    var isShared: Bool { self == .permissions || self == .everything }
+    var isShared: Bool { [.permissions, .everything, .families].contains(self) }
 
     /// Whether there is a newer version of its app.
     var hasUpgrade: Bool { self == .plain || self == .assets }
@@ -40,7 +46,7 @@ extension SimulationStep.Edit {
         switch variant {
         case .plain: random(&chance)
         case .unique: randomUnique(&chance)
-        case .permissions, .everything: randomShared(&chance)
+        case .permissions, .everything, .families: randomShared(&chance)
         case .assets: randomAsset(&chance)
         }
     }

@@ -34,7 +34,7 @@ struct OracleTable {
                 ),
                 OracleTable(name: "pin", recordName: "'pin:' || id", rules: [], others: ["label"]),
             ]
-        case .permissions, .everything:
+        case .permissions, .everything, .families:
             [
                 OracleTable(
                     name: "board",
