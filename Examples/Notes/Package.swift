@@ -1,8 +1,24 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
+// Apple's own framework where there is one.
+let whereAppleHasNone: TargetDependencyCondition? = .when(platforms: [.linux, .android])
+let cloudKit: Target.Dependency = .product(
+    name: "CloudKit",
+    package: "swift-cloudkit",
+    condition: whereAppleHasNone
+)
+let server: Target.Dependency = .product(
+    name: "CloudKitServer",
+    package: "swift-cloudkit",
+    condition: whereAppleHasNone
+)
+let testing: Target.Dependency = .product(
+    name: "CloudKitTesting",
+    package: "swift-cloudkit",
+    condition: whereAppleHasNone
+)
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
-let cloudKit: Target.Dependency = .product(name: "CloudKit", package: "swift-cloudkit")
 let store: Target.Dependency = .product(name: "CloudKitStore", package: "swift-cloudkit")
 
 let package = Package(
@@ -19,11 +35,7 @@ let package = Package(
         .executableTarget(name: "notes", dependencies: ["Notebook", cloudKit, store]),
         .testTarget(
             name: "NotebookTests",
-            dependencies: [
-                "Notebook", "notes", cloudKit, store,
-                .product(name: "CloudKitServer", package: "swift-cloudkit"),
-                .product(name: "CloudKitTesting", package: "swift-cloudkit"),
-            ]
+            dependencies: ["Notebook", "notes", cloudKit, store, server, testing]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -228,16 +228,7 @@ struct AppleTests {
             text.replacing("#if os(macOS)", with: "#if os(Linux)"),
             to: "Package.swift"
         )
-        let dump = try await Script.run(
-            "/usr/bin/env",
-            "swift",
-            "package",
-            "--package-path",
-            folder.url.path,
-            "dump-package"
-        )
-        let json = try #require(dump.output.firstIndex(of: "{").map { dump.output[$0...] })
-        let manifest = try JSONDecoder().decode(Manifest.self, from: Data(json.utf8))
+        let manifest = try await manifest(Manifest.self, in: folder.url)
         let ours = ["CloudKit", "CoreLocation", "UniformTypeIdentifiers", "CloudKitTesting"]
         #expect(manifest.madeOnAMac.isDisjoint(with: ours))
         #expect(
@@ -249,6 +240,75 @@ struct AppleTests {
         let names = Set(manifest.targets.map(\.name))
         #expect(manifest.products.allSatisfy { names.isSuperset(of: $0.targets) })
         #expect(Set(manifest.products.map(\.name)).isSuperset(of: ["CloudKit", "CloudKitTesting"]))
+    }
+
+    /// The manifest of the package in a folder, as SwiftPM reads it.
+    private func manifest<Contents: Decodable>(
+        _ type: Contents.Type,
+        in folder: URL
+    ) async throws -> Contents {
+        let dump = try await Script.run(
+            "/usr/bin/env",
+            "swift",
+            "package",
+            "--package-path",
+            folder.path,
+            "dump-package"
+        )
+        let json = try #require(dump.output.firstIndex(of: "{").map { dump.output[$0...] })
+        return try JSONDecoder().decode(type, from: Data(json.utf8))
+    }
+
+    /// An example's manifest: what its targets take from other packages.
+    private struct ExampleManifest: Decodable {
+        struct Target: Decodable { let dependencies: [Product] }
+        /// A product, and the platforms on which it is asked for; none stands for all.
+        struct Product: Decodable {
+            private struct Condition: Decodable { let platformNames: [String] }
+            private enum Kind: String, CodingKey { case product }
+
+            var name: String?
+            var platforms: [String] = []
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: Kind.self)
+                guard container.contains(.product) else { return }
+                var parts = try container.nestedUnkeyedContainer(forKey: .product)
+                name = try parts.decode(String.self)
+                // Its package, and its module aliases.
+                _ = try parts.decode(String.self)
+                _ = try parts.decodeIfPresent([String: String].self)
+                platforms = try parts.decodeIfPresent(Condition.self)?.platformNames ?? []
+            }
+        }
+
+        let targets: [Target]
+    }
+
+    @Test("Examples take Apple's framework where there is one, without tests of a whole cloud")
+    func examples() async throws {
+        let folder = Repository.root.appending(path: "Examples")
+        let files = FileManager.default
+        let examples = try files.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { files.fileExists(atPath: $0.appending(path: "Package.swift").path) }
+        #expect(examples.count >= 4)
+        for example in examples {
+            let manifest = try await manifest(ExampleManifest.self, in: example)
+            let products = manifest.targets.flatMap(\.dependencies)
+                .filter { $0.name == "CloudKit" || $0.name == "CloudKitTesting" }
+            #expect(Set(products.compactMap(\.name)) == ["CloudKit", "CloudKitTesting"])
+            #expect(products.allSatisfy { $0.platforms == ["linux", "android"] })
+            let tests = try #require(
+                files.enumerator(
+                    at: example.appending(path: "Tests"),
+                    includingPropertiesForKeys: nil
+                )
+            )
+            for case let file as URL in tests where file.pathExtension == "swift" {
+                let text = try String(contentsOf: file, encoding: .utf8)
+                #expect(text.hasPrefix("#if canImport(CloudKitTesting)\n"), "\(file.path)")
+            }
+        }
     }
 
     @Test("Enums that Apple's framework may add to are nonexhaustive, and what it closes is closed")

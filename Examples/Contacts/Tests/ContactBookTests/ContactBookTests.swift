@@ -1,3 +1,4 @@
+#if canImport(CloudKitTesting)
 import CloudKit
 import CloudKitTesting
 import ContactBook
@@ -83,3 +84,4 @@ struct ContactBookTests {
         #expect(throws: DecodingError.self) { try book(database, at: url) }
     }
 }
+#endif

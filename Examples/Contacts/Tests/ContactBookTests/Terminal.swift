@@ -1,3 +1,4 @@
+#if canImport(CloudKitTesting)
 import Foundation
 import Synchronization
 
@@ -57,3 +58,4 @@ final class Terminal: Sendable {
         process.withLock { if $0.isRunning { $0.terminate() } }
     }
 }
+#endif

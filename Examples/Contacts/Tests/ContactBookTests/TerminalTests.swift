@@ -1,3 +1,4 @@
+#if canImport(CloudKitTesting)
 import CloudKitServer
 import Foundation
 import Testing
@@ -60,3 +61,4 @@ struct TerminalTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(CloudKitTesting)
 import CloudKit
 import CloudKitTesting
 import Foundation
@@ -110,3 +111,4 @@ struct NotebookTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(CloudKitTesting)
 import Foundation
 import Synchronization
 
@@ -73,3 +74,4 @@ final class TerminalProcess: Sendable {
         process.withLock { if $0.isRunning { $0.terminate() } }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(CloudKitTesting)
 import CloudKitServer
 import Foundation
 import Testing
@@ -114,3 +115,4 @@ struct TerminalTests {
         }
     }
 }
+#endif
