@@ -41,7 +41,7 @@ final class NamedGroup: CKOperationGroup, @unchecked Sendable {
 final class ZoneNews: CKRecordZoneSubscription, @unchecked Sendable {
     // @unchecked Sendable because its superclass is, and nothing is added.
 
-    required init?(coder: NSCoder) {
+    required init(coder: NSCoder) {
         super.init(coder: coder)
     }
 }
@@ -120,6 +120,20 @@ struct FoundationCalls {
         #expect(OpenQuery(coder: reader).recordType == "Note")
         let query: CKQuery = CKQuery(coder: reader)
         #expect(query.recordType == "Note")
+    }
+
+    @Test("A list of identities is archived, and read as a list of their class")
+    func archivedLists() throws {
+        let zoneIDs = [CKRecordZone.ID(zoneName: "Notes"), CKRecordZone.ID(zoneName: "Tags")]
+        let data = try NSKeyedArchiver.archivedData(
+            withRootObject: zoneIDs,
+            requiringSecureCoding: true
+        )
+        let read = try NSKeyedUnarchiver.unarchivedArrayOfObjects(
+            ofClass: CKRecordZone.ID.self,
+            from: data
+        )
+        #expect(read == zoneIDs)
     }
 
     @Test("Orders by distance are archived and read as the class that they are")

@@ -15,6 +15,23 @@ extension UserDefaults {
     }
 }
 
+extension NSKeyedUnarchiver {
+    /// Reads an archived list of objects of one class; nil when the archive holds another thing.
+    ///
+    /// ```swift
+    /// let zoneIDs = try NSKeyedUnarchiver.unarchivedArrayOfObjects(
+    ///     ofClass: CKRecordZone.ID.self,
+    ///     from: data
+    /// )
+    /// ```
+    public static func unarchivedArrayOfObjects<Object: NSObject & NSCoding>(
+        ofClass type: Object.Type,
+        from data: Data
+    ) throws -> [Object]? {
+        try unarchivedObject(ofClasses: [NSArray.self, type], from: data) as? [Object]
+    }
+}
+
 extension NotificationCenter {
     /// The notifications of a name as they come, from the call on.
     ///
