@@ -1,4 +1,6 @@
 import AsyncHTTPClient
+import CloudKit
+import CloudKitExtras
 import CloudKitWebClient
 import Foundation
 import Logging
@@ -112,6 +114,12 @@ struct ConfiguredHTTPTests {
             #expect(failure.code == .untrusted, "\(failure)")
             #expect(failure.message.contains("https://127.0.0.1:\(port)"))
             #expect(failure.message.contains("SSL_CERT_FILE"))
+            let database = CKContainer(client: client).privateCloudDatabase
+            let told = await #expect(throws: CKError.self) { try await database.allRecordZones() }
+            #expect(told?.code == .networkFailure)
+            // What other failures of the network advise leads nowhere.
+            let text = String(describing: told)
+            #expect(text.contains("make the certificates agree") && !text.contains("try again"))
             #expect(clock.jumps == [])
             #expect(server.requests.isEmpty)
         }

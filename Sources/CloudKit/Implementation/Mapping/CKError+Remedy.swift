@@ -1,11 +1,22 @@
+import CloudKitWebClient
+import Foundation
+
 extension CKError {
     /// What a log gets: the code, what went wrong, for which items, when to try again, what to do.
     var logText: String {
         var parts = ["\(code) (\(errorCode))", localizedDescription]
         if let items = partialErrorsByItemID { parts += Self.summary(of: items) }
         if let retryAfterSeconds { parts.append("retry after \(retryAfterSeconds) s") }
-        parts.append("what to do: \(code.remedy)")
+        parts.append("what to do: \(remedy)")
         return "<CKError: \(parts.joined(separator: "; "))>"
+    }
+
+    /// What to do about the error; what underlies it may know better than its code.
+    private var remedy: String {
+        switch (userInfo[NSUnderlyingErrorKey] as? TransportError)?.code {
+        case .untrusted: "make the certificates agree; nothing was sent"
+        default: code.remedy
+        }
     }
 
     /// The first few items that failed, each with its code and message.
