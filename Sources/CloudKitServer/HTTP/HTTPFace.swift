@@ -122,11 +122,14 @@ struct HTTPFace: HTTPResponder {
         )
         do {
             // Nobody unknown makes the server take a body.
-            if let early = try await service.precheck(asked) { return answer(early) }
-            let share = memory.share(of: client(of: request, context))
-            asked.body = try await WholeBody(request).collect(upTo: bodyLimit, share)
-            defer { withExtendedLifetime(share) {} }
-            return answer(await service.respond(to: asked))
+            switch try await service.precheck(asked) {
+            case .answered(let early): return answer(early)
+            case .admitted(let admission):
+                let share = memory.share(of: client(of: request, context))
+                asked.body = try await WholeBody(request).collect(upTo: bodyLimit, share)
+                defer { withExtendedLifetime(share) {} }
+                return answer(await service.respond(to: asked, admittedAs: admission))
+            }
         } catch {
             return answer(service.refusal(error))
         }

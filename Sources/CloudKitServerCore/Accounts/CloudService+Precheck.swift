@@ -1,57 +1,91 @@
 import CloudKitWire
 
+/// What the head of a request says, taken apart once.
+package struct Admission: Sendable {
+    let path: ServicePath
+    let endpoint: Endpoint
+    let credentials: Credentials
+    /// Under what the caller is kept; nil for what must be checked each time.
+    let cacheKey: CallerCache.Key?
+}
+
+/// What becomes of a request of which only the head is known.
+package enum HeadOutcome: Sendable {
+    /// It takes no body, and this is its answer.
+    case answered(ServiceResponse)
+    /// Its body is needed; `respond(to:admittedAs:)` takes both.
+    case admitted(Admission)
+}
+
 extension CloudService {
     /// Refuses a request whose path or credentials are none, before its body is read.
     ///
-    /// Nothing is counted and no token is used up: the request is looked at again when it is whole.
-    /// The signature of a key covers the body; of it, only the key is checked here.
+    /// Nothing is counted and no token is used up: whose request it is gets looked up again when it is
+    /// whole. The signature of a key covers the body; of it, only the key is checked here.
     ///
     /// - Parameter request: The request without its body.
-    /// - Returns: The answer to a path that takes no body; nil where the body is needed.
+    /// - Returns: The answer to a path that takes no body; what was read where the body is needed.
     /// - Throws: `RequestError`, as `respond(to:)` would answer it.
-    package func precheck(_ request: ServiceRequest) async throws -> ServiceResponse? {
-        if request.path == CourierRoute.path { return nil }
-        if DeviceRoute.isMissed(by: request) { return missedDeviceRoute(request) }
-        let (path, _) = try route(request)
-        let credentials = Credentials(
-            request,
-            try await seal(),
-            acceptsUserNames: configuration.acceptsUserNames
-        )
+    package func precheck(_ request: ServiceRequest) async throws -> HeadOutcome {
+        if DeviceRoute.isMissed(by: request) { return .answered(missedDeviceRoute(request)) }
+        let admission = try await admission(of: request)
+        let (path, credentials) = (admission.path, admission.credentials)
         if let signature = try ServerSignature(request) {
-            return try await storage.read { reader in
-                guard
-                    let row = try reader.credential(
-                        .serverKey,
-                        hash: SecretHash.of(signature.keyID)
-                    ), row.companion != nil
-                else {
-                    throw RequestError(
-                        .authenticationFailed,
-                        reason: "Authentication failed: the key is not one of this container and "
-                            + "environment"
-                    )
-                }
-                return nil
-            }
+            try await checkKey(of: signature)
+            return .admitted(admission)
         }
-        let now = clock.milliseconds
-        let key = credentials.cacheKey(path)
-        var entry = key.flatMap { callers.entry($0, now: now) }
-        if entry == nil {
-            let found = try await find(credentials, request, path, now)
-            if let key { callers.insert(found, for: key) }
-            entry = found
-        }
+        let entry = try await entry(admission, request, now: clock.milliseconds)
         // Only the public database is anybody's.
-        guard path.database == .public || entry?.caller.user != nil else {
+        guard path.database == .public || entry.caller.user != nil else {
             throw RequestError(
                 .authenticationRequired,
                 reason: "request needs authorization",
                 redirectURL: SignInAddress.url(for: request, apiToken: credentials.apiToken)
             )
         }
-        return nil
+        return .admitted(admission)
+    }
+
+    /// Takes the head of a request apart.
+    func admission(of request: ServiceRequest) async throws -> Admission {
+        let (path, endpoint) = try route(request)
+        let credentials = Credentials(
+            request,
+            try await seal(),
+            acceptsUserNames: configuration.acceptsUserNames
+        )
+        return Admission(
+            path: path,
+            endpoint: endpoint,
+            credentials: credentials,
+            cacheKey: credentials.cacheKey(path)
+        )
+    }
+
+    /// Finds whose request it is, among those of a moment ago first.
+    func entry(
+        _ admission: Admission,
+        _ request: ServiceRequest,
+        now: Int64
+    ) async throws -> CallerCache.Entry {
+        let key = admission.cacheKey
+        if let key, let entry = callers.entry(key, now: now) { return entry }
+        let found = try await find(admission.credentials, request, admission.path, now)
+        if let key { callers.insert(found, for: key) }
+        return found
+    }
+
+    private func checkKey(of signature: ServerSignature) async throws {
+        let row = try await storage.read { reader in
+            try reader.credential(.serverKey, hash: SecretHash.of(signature.keyID))
+        }
+        guard row?.companion != nil else {
+            throw RequestError(
+                .authenticationFailed,
+                reason: "Authentication failed: the key is not one of this container and "
+                    + "environment"
+            )
+        }
     }
 
     /// Seven eighths: a session that is used often is written down every other day, not each time.

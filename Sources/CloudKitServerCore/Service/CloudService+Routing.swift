@@ -7,9 +7,8 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// Takes a request apart and finds its caller.
-    func admit(_ request: ServiceRequest) async throws -> (Call, Endpoint) {
-        let (path, endpoint) = try route(request)
+    /// Finds the caller of a request whose head was taken apart.
+    func admit(_ request: ServiceRequest, _ admission: Admission) async throws -> Call {
         guard request.body.count <= configuration.requestBodyBytes else {
             throw RequestError(
                 .badRequest,
@@ -17,7 +16,32 @@ extension CloudService {
                     + "\(configuration.requestBodyBytes) are allowed"
             )
         }
-        return (try await authenticate(request, path), endpoint)
+        let now = clock.milliseconds
+        let credentials = admission.credentials
+        let entry = try await entry(admission, request, now: now)
+        var caller = entry.caller
+        if admission.cacheKey != nil { caller.webToken = credentials.webToken }
+        if let token = credentials.webToken, configuration.rotatesWebTokens,
+            rotation.use(token) == .replayed
+        {
+            try await end(token)
+            throw RequestError(
+                .authenticationFailed,
+                reason:
+                    "Authentication failed: ckWebAuthToken was used before, so that its session "
+                    + "has ended; every answer carries the next token"
+            )
+        }
+        return Call(
+            request: request,
+            path: admission.path,
+            parameters: credentials.parameters,
+            caller: caller,
+            environment: entry.environment,
+            now: now,
+            work: RequestWork(configuration.budget, clock),
+            untagged: configuration.untaggedValues
+        )
     }
 
     func route(_ request: ServiceRequest) throws -> (ServicePath, Endpoint) {
@@ -36,48 +60,6 @@ extension CloudService {
         var decoded = path
         decoded.container = container
         return (decoded, endpoint)
-    }
-
-    private func authenticate(_ request: ServiceRequest, _ path: ServicePath) async throws -> Call {
-        let now = clock.milliseconds
-        let seal = try await seal()
-        let credentials = Credentials(
-            request,
-            seal,
-            acceptsUserNames: configuration.acceptsUserNames
-        )
-        let key = credentials.cacheKey(path)
-        var entry = key.flatMap { callers.entry($0, now: now) }
-        entry?.caller.webToken = credentials.webToken
-        if entry == nil {
-            let found = try await find(credentials, request, path, now)
-            if let key { callers.insert(found, for: key) }
-            entry = found
-        }
-        guard let entry else {
-            throw RequestError(.authenticationFailed, reason: "Authentication failed")
-        }
-        if let token = credentials.webToken, configuration.rotatesWebTokens,
-            rotation.use(token) == .replayed
-        {
-            try await end(token)
-            throw RequestError(
-                .authenticationFailed,
-                reason:
-                    "Authentication failed: ckWebAuthToken was used before, so that its session "
-                    + "has ended; every answer carries the next token"
-            )
-        }
-        return Call(
-            request: request,
-            path: path,
-            parameters: credentials.parameters,
-            caller: entry.caller,
-            environment: entry.environment,
-            now: now,
-            work: RequestWork(configuration.budget, clock),
-            untagged: configuration.untaggedValues
-        )
     }
 
     /// Ends the session of a token that somebody else holds too.

@@ -68,14 +68,34 @@ public final class CloudService: Sendable {
         await withTaskExecutorPreference(storage.threads) { await self.answer(request) }
     }
 
+    /// Answers a request whose head `precheck` let pass.
+    package func respond(
+        to request: ServiceRequest,
+        admittedAs admission: Admission
+    ) async -> ServiceResponse {
+        await withTaskExecutorPreference(storage.threads) { await self.answer(request, admission) }
+    }
+
     @concurrent
     private func answer(_ request: ServiceRequest) async -> ServiceResponse {
         if request.path == CourierRoute.path { return await courier(request) }
         if DeviceRoute.isMissed(by: request) { return missedDeviceRoute(request) }
-        var call: Call
-        let endpoint: Endpoint
         do {
-            (call, endpoint) = try await admit(request)
+            return await answer(request, try await admission(of: request))
+        } catch {
+            return failure(error)
+        }
+    }
+
+    @concurrent
+    private func answer(
+        _ request: ServiceRequest,
+        _ admission: Admission
+    ) async -> ServiceResponse {
+        let endpoint = admission.endpoint
+        var call: Call
+        do {
+            call = try await admit(request, admission)
         } catch {
             return failure(error)
         }
