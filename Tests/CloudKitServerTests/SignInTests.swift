@@ -190,6 +190,32 @@ struct SignInTests {
         }
     }
 
+    @Test("Who has to wait, or announces a form without end, is told so before the form is read")
+    func early() async throws {
+        try await Self.run { server in
+            for number in 0..<30 {
+                let answer = try await Self.signIn(server, name: "n\(number)", from: "198.51.100.9")
+                #expect(answer.status == 403)
+            }
+            for (address, length, status) in [
+                ("198.51.100.9", 100, 429), ("198.51.100.10", 1 << 20, 400),
+            ] {
+                try await RawConnection.run(server) { connection in
+                    try await connection.send(
+                        "POST",
+                        "/sign-in?ckAPIToken=\(server.apiToken)",
+                        ["Host: cloud.example.com", "X-Forwarded-For: \(address)"],
+                        body: "name=Ada",
+                        length: length
+                    )
+                    let answer = try await connection.answer()
+                    #expect(answer?.status == status, "\(length)")
+                    #expect(answer?.body.contains("part only") == false, "\(length)")
+                }
+            }
+        }
+    }
+
     @Test("After ten tries for a name or thirty from an address, even the right password waits")
     func tries() async throws {
         try await Self.run { server in

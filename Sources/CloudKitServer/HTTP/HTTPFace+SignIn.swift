@@ -102,6 +102,14 @@ extension HTTPFace {
         _ isLocal: Bool,
         _ address: String
     ) async throws -> Response {
+        // Whoever may not sign in need not send a form. On this machine it may name somebody without a
+        // password.
+        if !isLocal, let seconds = service.signInWait(address: address) {
+            return wait(seconds, visit)
+        }
+        if let length = WholeBody(request).length, length > Self.formBytes {
+            return html(visit.page.form(error: "The form is too long."), visit, .badRequest)
+        }
         guard let form = await form(of: request) else {
             return html(visit.page.form(error: "The form came in part only."), visit, .badRequest)
         }
@@ -122,20 +130,19 @@ extension HTTPFace {
         )
         switch outcome {
         case .signedIn(let token): return welcome(token, visit)
-        case .limited(let seconds):
-            let error =
-                "Too many tries failed. Wait \((seconds + 59) / 60) minutes, and try again."
-            var response = html(
-                visit.page.form(name: name, error: error),
-                visit,
-                .tooManyRequests
-            )
-            response.headers[.retryAfter] = "\(seconds)"
-            return response
+        case .limited(let seconds): return wait(seconds, visit, name: name)
         case .refused, .unknownApp:
             let error = "The name or the password is wrong."
             return html(visit.page.form(name: name, error: error), visit, .forbidden)
         }
+    }
+
+    /// Says when to try again.
+    private func wait(_ seconds: Int, _ visit: SignInVisit, name: String = "") -> Response {
+        let error = "Too many tries failed. Wait \((seconds + 59) / 60) minutes, and try again."
+        var response = html(visit.page.form(name: name, error: error), visit, .tooManyRequests)
+        response.headers[.retryAfter] = "\(seconds)"
+        return response
     }
 
     /// What a form holds; nil when it is cut short or too long.

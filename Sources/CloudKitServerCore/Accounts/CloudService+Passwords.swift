@@ -114,6 +114,11 @@ extension CloudService {
         return try await token(for: user, apiToken)
     }
 
+    /// The seconds for which nobody signs in with a password from an address; nil when somebody may.
+    package func signInWait(address: String) -> Int? {
+        signInTries.wait(address: address, clock.milliseconds)
+    }
+
     /// Signs a user in for the clients of an API token.
     ///
     /// - Parameters:

@@ -37,13 +37,24 @@ final class SignInTries: Sendable {
             for (key, limit) in keys {
                 let recent = (tries[key] ?? []).filter { $0 > now - Self.window }
                 tries[key] = recent
-                if recent.count >= limit, let first = recent.first {
-                    return Int((first + Self.window - now + 999) / 1000)
-                }
+                if let seconds = Self.seconds(recent, limit, now) { return seconds }
             }
             for (key, _) in keys { tries[key, default: []].append(now) }
             return nil
         }
+    }
+
+    /// The seconds to wait when there were too many from an address, whoever is meant; nil when there
+    /// were not.
+    func wait(address: String, _ now: Int64) -> Int? {
+        let recent = tries.withLock { $0[.address(address)] ?? [] }
+            .filter { $0 > now - Self.window }
+        return Self.seconds(recent, Self.perAddress, now)
+    }
+
+    private static func seconds(_ recent: [Int64], _ limit: Int, _ now: Int64) -> Int? {
+        guard recent.count >= limit, let first = recent.first else { return nil }
+        return Int((first + window - now + 999) / 1000)
     }
 
     /// Forgets the tries of an account, and one of an address: somebody has signed in.
