@@ -24,6 +24,9 @@ struct LocalRequestTests {
         ("Forwarded-For", "192.0.2.7"), ("X-Cluster-Client-IP", "192.0.2.7"),
         ("Fastly-Client-IP", "192.0.2.7"), ("X-Azure-ClientIP", "192.0.2.7"),
         ("X-Envoy-External-Address", "192.0.2.7"), ("CDN-Loop", "x"), ("CF-Ray", "x"),
+        ("X-Scheme", "https"), ("X-Url-Scheme", "https"), ("Front-End-Https", "on"),
+        ("X-ARR-SSL", "x"), ("X-Request-Start", "t=1"), ("X-Host", "cloud.example.com"),
+        ("X-Rewrite-URL", "/sign-in"),
     ]
 
     private static func userName(_ server: TestServer) async throws -> String {

@@ -164,10 +164,11 @@ struct OriginPolicy: Sendable {
     /// Whether a header is one that proxies add, by the words that their names are made of.
     private static func isForwarding(_ name: String) -> Bool {
         name.contains("forwarded") || name.hasSuffix("-ip") || name.hasSuffix("clientip")
-            || name.hasPrefix("x-envoy-") || name.hasPrefix("cf-")
+            || name.hasPrefix("x-envoy-") || name.hasPrefix("cf-") || name.hasPrefix("x-arr-")
             || [
-                "via", "cdn-loop", "x-original-host", "x-original-url", "x-remote-addr",
-                "x-amzn-trace-id",
+                "via", "cdn-loop", "x-original-host", "x-original-url", "x-rewrite-url", "x-host",
+                "x-remote-addr", "x-amzn-trace-id", "x-request-start", "x-scheme", "x-url-scheme",
+                "front-end-https",
             ]
             .contains(name)
     }
