@@ -163,6 +163,9 @@ struct ServeTests {
         "What no server should start with is refused with the remedy",
         arguments: [
             (["--host", "0.0.0.0", "--user-header"], "listen on 127.0.0.1"),
+            (["--allowed-host", "a/b"], "--allowed-host"),
+            (["--allowed-origin", "app.example.com"], "--allowed-origin"),
+            (["--trusted-proxy", "here"], "--trusted-proxy"),
             (["--max-request-bytes", "0"], "--max-request-bytes 0: the least is 1"),
             (["--durability", "none"], "full"), (["--faults", "/nowhere"], "cannot be read"),
             (["--admin-key-file", "/nowhere"], "16 characters"),

@@ -85,8 +85,8 @@ struct HTTPFace: HTTPResponder {
         if let stranger = names.first(where: { !policy.allows(host: $0 ?? "") }) {
             return RequestError(
                 .accessDenied,
-                reason: "The server does not answer to the name '\(stranger ?? "")'; start it with "
-                    + "that name allowed"
+                reason: "The server does not answer to the name '\(stranger ?? "")'; whoever runs "
+                    + "it can allow the name with --allowed-host"
             )
         }
         if let origin = request.headers[.origin], !policy.allows(origin: origin),
@@ -95,8 +95,8 @@ struct HTTPFace: HTTPResponder {
         {
             return RequestError(
                 .accessDenied,
-                reason: "Pages of the origin '\(origin)' may not call the server; start it with "
-                    + "that origin allowed"
+                reason: "Pages of the origin '\(origin)' may not call the server; whoever runs it "
+                    + "can allow the origin with --allowed-origin"
             )
         }
         if let encoding = request.headers[.contentEncoding], encoding != "identity" {

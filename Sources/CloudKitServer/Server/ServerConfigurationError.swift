@@ -52,18 +52,20 @@ extension CloudServer.Configuration {
     func check(isPrivate: Bool) throws(ServerConfigurationError) {
         for origin in allowedOrigins where WebOrigin(origin) == nil {
             throw ServerConfigurationError(
-                "allowedOrigins has '\(origin)', which is no origin; one is a scheme, a host and a "
+                "allowedOrigins (--allowed-origin) has '\(origin)', which is no origin; one is a scheme, a host and a "
                     + "port or none, such as https://app.example.com"
             )
         }
         for host in allowedHosts where HostName(host) == nil {
             throw ServerConfigurationError(
-                "allowedHosts has '\(host)', which is no name; one is cloud.example.com"
+                "allowedHosts (--allowed-host) has '\(host)', which is no name; one is "
+                    + "cloud.example.com"
             )
         }
         for proxy in trustedProxies where OriginPolicy.address(proxy) == nil {
             throw ServerConfigurationError(
-                "trustedProxies has '\(proxy)', which is no address; one is 127.0.0.1"
+                "trustedProxies (--trusted-proxy) has '\(proxy)', which is no address; one is "
+                    + "127.0.0.1"
             )
         }
         if let publicURL {
@@ -71,7 +73,7 @@ extension CloudServer.Configuration {
                 ["http", "https"].contains(origin.scheme)
             else {
                 throw ServerConfigurationError(
-                    "publicURL is '\(publicURL)', which is no address; one is "
+                    "publicURL (--public-url) is '\(publicURL)', which is no address; one is "
                         + "https://cloud.example.com"
                 )
             }
