@@ -216,6 +216,36 @@ struct ServeTests {
         #expect(try self.settings("a-b-iCloud-first")["CLOUDKIT_WEB_AUTH_TOKEN"] != nil)
     }
 
+    @Test("Without --user a restart serves who was served before, and makes nobody up")
+    func restart() async throws {
+        defer { try? FileManager.default.removeItem(at: data) }
+        let bob = data.appendingPathComponent("bob.env").relativePath
+        let ada = data.appendingPathComponent("ada.env").path
+        _ = try await greeting("--user", "Bob")
+        let again = try await CommandProcess.start(["serve", "--data", data.path, "--port", "0"])
+        again.end(SIGTERM)
+        #expect(again.greeting.contains("http://127.0.0.1:"))
+        let settings = try settings("bob")
+        let url = try #require(settings["CLOUDKIT_URL"])
+        #expect(again.greeting.contains(url), "\(bob) has the address of another start")
+        #expect(!FileManager.default.fileExists(atPath: ada))
+        let users = try await CommandProcess.run(["users", "list", "--data", data.path])
+        #expect(!users.output.contains("Ada"), "\(users.output)")
+        // Users who were added have no files; that is no reason to add another.
+        try FileManager.default.removeItem(atPath: data.path)
+        let password = FileManager.default.temporaryDirectory
+            .appendingPathComponent("ServeTests-\(UUID().uuidString).password")
+        defer { try? FileManager.default.removeItem(at: password) }
+        try Data("correct horse\n".utf8).write(to: password)
+        let added = try await CommandProcess.run([
+            "users", "add", "Eve", "--password-file", password.path, "--data", data.path, "--new",
+            "--container", "iCloud.first",
+        ])
+        #expect(added.status == 0, "\(added.errors)")
+        #expect(try await greeting().hasPrefix("Serving iCloud.first at"))
+        #expect(!FileManager.default.fileExists(atPath: ada))
+    }
+
     @Test("A second server on a folder, and a file that is no data, are refused with the remedy")
     func folder() async throws {
         defer { try? FileManager.default.removeItem(at: data) }

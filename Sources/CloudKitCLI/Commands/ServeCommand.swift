@@ -79,7 +79,7 @@ struct ServeCommand: AsyncParsableCommand {
                 url: choice.configuration.publicURL ?? url,
                 container: container,
                 apiToken: files.apiToken(of: container, server.service),
-                users: choice.users
+                users: Self.users(choice, files, server.service, container)
             )
             let key = own.hasKeyFile ? nil : server.administrationKey
             let written = try await files.write(access, server.service)
@@ -108,6 +108,19 @@ struct ServeCommand: AsyncParsableCommand {
                 "\(data) has \(Amount.text(found.count, "container")); name one with --container: "
                 + found.joined(separator: ", ")
         )
+    }
+
+    /// The users who get files: those that were named, or those of an earlier start.
+    private static func users(
+        _ choice: ServerOptions.Choice,
+        _ files: AccessFiles,
+        _ service: CloudService,
+        _ container: String
+    ) async throws -> [String] {
+        if choice.namesUsers { return choice.users }
+        let known = try await service.users(container: container)
+        guard !known.isEmpty else { return choice.users }
+        return known.filter { files.hasFile(of: $0, container) }.map(\.fullName)
     }
 
     /// What is printed when the server listens.

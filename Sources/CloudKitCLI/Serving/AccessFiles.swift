@@ -54,12 +54,36 @@ struct AccessFiles {
             to: directory.appendingPathComponent(name).path
         )
         return try access.users.map { user in
-            let owner = "# \(user.recordName) of \(access.container)\n"
+            let owner = Self.owner(user.recordName, access.container)
             let name = environmentFile(of: user, access.container, owner)
             let file = directory.appendingPathComponent(name)
             try PrivateFile.write(owner + access.environment(of: user), to: file.path)
             return file
         }
+    }
+
+    /// Whether an earlier start wrote a file for a user.
+    func hasFile(of user: ServiceUser, _ container: String) -> Bool {
+        let owner = Self.owner(user.userRecordName, container)
+        return Self.names(user.fullName, user.userRecordName, container).contains { name in
+            text(of: name)?.hasPrefix(owner) == true
+        }
+    }
+
+    /// The first line of a user's file.
+    private static func owner(_ recordName: String, _ container: String) -> String {
+        "# \(recordName) of \(container)\n"
+    }
+
+    /// The names that a user's file may have, the shortest first.
+    private static func names(
+        _ user: String,
+        _ recordName: String,
+        _ container: String
+    ) -> [String] {
+        let name = plain(user.lowercased())
+        let longer = "\(name)-\(plain(container))"
+        return ["\(name).env", "\(longer).env", "\(longer)-\(recordName.dropFirst()).env"]
     }
 
     /// A name for a user's file that is free or the user's already.
@@ -68,17 +92,16 @@ struct AccessFiles {
         _ container: String,
         _ owner: String
     ) -> String {
-        let name = Self.plain(user.name.lowercased())
-        let longer = "\(name)-\(Self.plain(container))"
-        let last = "\(longer)-\(user.recordName.dropFirst()).env"
-        return ["\(name).env", "\(longer).env"].first { candidate in
+        let names = Self.names(user.name, user.recordName, container)
+        let free = names.dropLast().first { candidate in
             guard let text = text(of: candidate) else { return true }
             if text.hasPrefix("#") { return text.hasPrefix(owner) }
             // Files of earlier versions do not say whose they are.
             return text.split(separator: "\n").contains(
                 "export \(ConnectionVariables.Name.container)=\(container)"
             )
-        } ?? last
+        }
+        return free ?? names[2]
     }
 
     private static func plain(_ text: String) -> String {

@@ -21,7 +21,10 @@ struct ServerOptions: ParsableArguments {
 
     @Option(
         name: .customLong("user"),
-        help: "A user to sign in, Ada where none is named; may be given several times."
+        help: """
+            A user to sign in; those of an earlier start where none is named, and Ada at the first. \
+            May be given several times.
+            """
     )
     var users: [String] = []
 
@@ -80,6 +83,8 @@ struct ServerOptions: ParsableArguments {
         var configuration: CloudServer.Configuration
         var container: String?
         var users: [String]
+        /// Whether somebody named the users.
+        var namesUsers: Bool
     }
 
     /// Reads the settings.
@@ -92,6 +97,7 @@ struct ServerOptions: ParsableArguments {
             throw CommandFailure(unusable: "\(settings.place("container")): \(problem)")
         }
         let users = try settings.texts("user", users, default: Self.usualUsers)
+        let namesUsers = !settings.isDefault("user")
         func flag(_ name: String, _ given: Bool) throws -> Bool {
             try settings.flag(name, given ? true : nil)
         }
@@ -114,7 +120,12 @@ struct ServerOptions: ParsableArguments {
                 )
             }
         }
-        return Choice(configuration: configuration, container: container, users: users)
+        return Choice(
+            configuration: configuration,
+            container: container,
+            users: users,
+            namesUsers: namesUsers
+        )
     }
 
     /// Why a text is no container's identifier; nil when it is one.

@@ -141,7 +141,14 @@ struct ServerSettings {
         return advice.isEmpty ? "; cloudkit serve --print-config lists them" : advice
     }
 
+    /// Whether nobody says a setting that was asked for.
+    func isDefault(_ name: String) -> Bool {
+        entries.last { $0.name == name }?.source == Self.defaultSource
+    }
+
     // MARK: Finding
+
+    private static let defaultSource = "default"
 
     /// Where a setting was found, for messages.
     func place(_ name: String) -> String {
@@ -151,7 +158,7 @@ struct ServerSettings {
     /// Writes a setting down that nobody says; answers what is used instead.
     private mutating func note<Value>(_ name: String, _ value: Value?) -> Value? {
         entries.removeAll { $0.name == name }
-        entries.append(Entry(name: name, value: Self.text(of: value), source: "default"))
+        entries.append(Entry(name: name, value: Self.text(of: value), source: Self.defaultSource))
         return value
     }
 
