@@ -7,7 +7,7 @@ import ServerFixtures
 import Synchronization
 import Testing
 
-@Suite("Clients that want too much of the server", .timeLimit(.minutes(5)))
+@Suite("Clients that want too much of the server", .timeLimit(.minutes(2)))
 struct ResourceTests {
     @Test("Who shows no good credentials is refused before the body is read")
     func unknown() async throws {
