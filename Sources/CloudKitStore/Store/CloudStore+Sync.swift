@@ -10,7 +10,8 @@ extension CloudStore {
     /// Fetches and sends everything, and says what was done.
     ///
     /// Returns at once when the app paused the store, there is no connection, or another store syncs
-    /// the file. Records that were set aside are no error: the status lists them.
+    /// the file. Records that were set aside are no error: the status lists them. Nor is a full storage:
+    /// the summary says so, and the rows wait.
     ///
     /// - Returns: What was done.
     /// - Throws: A `CKError` when the server cannot be reached or refuses everything; a
@@ -35,6 +36,7 @@ extension CloudStore {
                 summary.received += part.received
                 summary.saved += part.saved
                 summary.deleted += part.deleted
+                summary.isOverQuota = summary.isOverQuota || part.isOverQuota
                 if let failure = delegate.failure { throw failure }
             }
             try await file.writer.write { database in

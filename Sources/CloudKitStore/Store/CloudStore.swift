@@ -274,14 +274,25 @@ public final class CloudStore: Sendable {
         let delegate = delegate(scope)
         var settings = CKSyncEngine.Configuration(
             database: database,
-            stateSerialization: serialization.flatMap {
-                try? JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: $0)
-            },
+            stateSerialization: nil,
             delegate: delegate
         )
+        var problem: String?
+        do {
+            settings.stateSerialization = try serialization.map {
+                try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: $0)
+            }
+        } catch {
+            problem = String(describing: error)
+        }
         settings.automaticallySync = configuration.syncsAutomatically
         settings.subscriptionID = configuration.subscriptionID
-        return (CKSyncEngine(settings), delegate)
+        let engine = CKSyncEngine(settings)
+        #if !canImport(Darwin) || PORTABLE_CLOUDKIT
+        problem = problem ?? engine.stateProblem
+        #endif
+        if let problem { configuration.onEvent(.startedAfresh(reason: problem)) }
+        return (engine, delegate)
     }
 
     func delegate(_ scope: StoreDelegate.Scope) -> StoreDelegate {

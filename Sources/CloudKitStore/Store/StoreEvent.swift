@@ -30,6 +30,9 @@ public enum StoreEvent: Sendable {
     case erased(unsent: [RowChange])
     /// The user's storage is full. The changes stay, and are tried again with the next sync.
     case quotaExceeded
+    /// What the store kept of its place in the server's history could not be read, for this reason.
+    /// Everything is fetched again; rows that wait to be sent are not touched.
+    case startedAfresh(reason: String)
     /// A row or record was set aside.
     case setAside(reason: String)
     /// Something in the file will make devices differ, with the remedy; told when the store starts.

@@ -6,6 +6,9 @@ public struct SyncSummary: Hashable, Sendable {
     public var saved = 0
     /// The number of records that the server deleted.
     public var deleted = 0
+    /// Whether the user's storage was full: what there was no room for waits, and is tried again with
+    /// the next sync.
+    public var isOverQuota = false
 
     /// Makes the summary of a sync that had nothing to do.
     public init() {}

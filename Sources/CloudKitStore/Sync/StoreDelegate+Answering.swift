@@ -119,6 +119,7 @@ extension StoreDelegate {
             state.summary.saved += answers.saved.count
             state.summary.deleted += answers.deleted.count
             state.isOverQuota = result.isOverQuota
+            if result.isOverQuota { state.summary.isOverQuota = true }
             // What nobody answered is tried again, as the engine does with its own list.
             state.unanswered = answers.errors.first(where: Acknowledgements.isUnanswered)
             if result.needsFetch { state.needsFetch = true }

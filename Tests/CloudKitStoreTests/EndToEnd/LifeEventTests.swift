@@ -26,6 +26,12 @@ struct LifeEventTests {
 
         func contains(_ word: String) -> Bool { words.withLock { $0.contains(word) } }
 
+        func contains(where condition: (String) -> Bool) -> Bool { count(where: condition) > 0 }
+
+        func count(where condition: (String) -> Bool) -> Int {
+            words.withLock { $0.count(where: condition) }
+        }
+
         /// Waits until an event comes.
         func wait(for word: String) async {
             for await found in stream where found == word { return }
@@ -104,7 +110,7 @@ struct LifeEventTests {
                 ])
             )
             try await phone.run("INSERT INTO note (id, title) VALUES ('a', 'A'), ('b', 'B')")
-            _ = try? await phone.store.sync()
+            #expect(try await phone.store.sync().isOverQuota)
             let status = try await phone.store.status
             #expect(status.obstacle == .quotaExceeded)
             #expect(status.waitingToSend == 2)
@@ -112,8 +118,44 @@ struct LifeEventTests {
             #expect(events.contains("\(StoreEvent.quotaExceeded)"))
             await #expect(throws: (any Error).self) { try await phone.store.settled() }
             cloud.setFaults(nil)
+            let summary = try await phone.store.sync()
+            #expect(!summary.isOverQuota && summary.saved == 2)
             try await phone.store.settled()
             #expect(try await phone.store.status.obstacle == nil)
+        }
+    }
+
+    @Test(
+        "A damaged sync state: the app is told why, everything is fetched, and unsent rows go up",
+        arguments: ["7B7D", "00", "7B2276657273696F6E223A39397D"]
+    )
+    func damagedState(_ state: String) async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let phone = try await Device(cloud, user)
+            try await phone.run("INSERT INTO note (id, title) VALUES ('a', 'A')")
+            try await phone.store.sync()
+            try await phone.run(
+                """
+                UPDATE grdb_cloudkit_control SET engine = X'\(state)';
+                INSERT INTO note (id, title) VALUES ('b', 'unsent');
+                """
+            )
+            let events = Events()
+            var configuration = Device.configuration
+            configuration.onEvent = { events.add($0) }
+            let again = try await Device(
+                cloud,
+                user,
+                database: phone.database,
+                configuration: configuration
+            )
+            try await again.store.sync()
+            #expect(events.contains { $0.hasPrefix("startedAfresh(reason: \"") })
+            let laptop = try await Device(cloud, user, configuration: configuration)
+            try await laptop.store.sync()
+            #expect(try await Self.titles(laptop) == "A,unsent")
+            #expect(events.count { $0.hasPrefix("startedAfresh") } == 1)
         }
     }
 

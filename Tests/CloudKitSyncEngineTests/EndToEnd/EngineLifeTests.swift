@@ -1,6 +1,7 @@
 import CloudKit
 import CloudKitExtras
 import CloudKitTesting
+import Foundation
 import Support
 import Synchronization
 import Testing
@@ -134,6 +135,29 @@ struct EngineLifeTests {
         let zones = try await container.privateCloudDatabase.allRecordZones()
         #expect(!zones.map(\.zoneID).contains(Contacts.zoneID))
         #expect(phone.engine.state.pendingRecordZoneChanges.isEmpty)
+    }
+
+    @Test("An engine whose state cannot be read says why, and fetches everything")
+    func damagedState() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let phone = Contacts(database)
+            #expect(phone.engine.stateFailure == nil)
+            phone.save(["1": "Ann"])
+            try await phone.engine.sendChanges()
+            for (text, reason) in [("{}", "has no version"), (#"{"version": 99}"#, "version 99")] {
+                var damaged = Contacts.Contents()
+                damaged.saved = try JSONDecoder().decode(
+                    CKSyncEngine.State.Serialization.self,
+                    from: Data(text.utf8)
+                )
+                let again = Contacts(database, contents: damaged)
+                let failure = try #require(again.engine.stateFailure)
+                #expect(failure.contains(reason), "\(failure)")
+                try await again.engine.fetchChanges()
+                #expect(again.list == ["1": "Ann"])
+            }
+        }
     }
 
     @Test("The public database is refused with a reason")

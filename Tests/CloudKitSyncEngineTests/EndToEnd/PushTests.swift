@@ -29,6 +29,27 @@ struct PushTests {
         }
     }
 
+    @Test(
+        "Two engines on one database of one container hear of what the other sends",
+        arguments: CloudFixture.allCases
+    )
+    func oneContainer(_ fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let apps = [
+                Contacts(database, isAutomatic: true), Contacts(database, isAutomatic: true),
+            ]
+            // The first round may be fetched as the engines start; the others come by pushes alone.
+            for round in 1...4 {
+                let (from, to) = round.isMultiple(of: 2) ? (apps[1], apps[0]) : (apps[0], apps[1])
+                from.save(["1": "Ann \(round)"])
+                for await _ in to.names where to.list == from.list { break }
+                #expect(to.list["1"] == "Ann \(round)")
+            }
+            for app in apps { app.dropEngine() }
+        }
+    }
+
     /// Ada shares a list; Bob accepts.
     private func share(_ ada: CKContainer, with bob: CKContainer) async throws -> CKRecord {
         let database = ada.privateCloudDatabase

@@ -33,6 +33,9 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
 
     let core: SyncEngineCore
 
+    /// Why the state that the engine was given could not be used; nil where it could.
+    package var stateProblem: String? { core.stateProblem }
+
     /// Makes an engine, which starts at once.
     ///
     /// Where the configuration asks for automatic syncing, the engine fetches what changed and

@@ -63,6 +63,7 @@ package final class CloudConnection: @unchecked Sendable {
         client = client.begun()
         client.timeout = settings.timeout
         if settings.isPatient { client.repetition = .patient }
+        if let clientID = settings.clientID { client.clientID = clientID }
         return client.limited(to: settings.callTimeout)
     }
 

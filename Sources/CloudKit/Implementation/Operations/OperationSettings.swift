@@ -74,4 +74,6 @@ struct RequestSettings: Sendable {
     var isPatient = false
     /// Seconds for the whole call of a method, nil for no limit; an operation watches over its own.
     var callTimeout: TimeInterval?
+    /// The name under which the service knows who changed something; nil for the container's.
+    var clientID: String?
 }

@@ -10,6 +10,8 @@ final class SyncEngineCore: Sendable {
         var lastCall = 0
     }
 
+    /// Why the state that the engine was given could not be used; nil where it could.
+    let stateProblem: String?
     private let contents: Mutex<Contents>
     private let environment: SyncEngineEnvironment
     private let actions: AsyncStream<SyncEngineAction>
@@ -25,6 +27,7 @@ final class SyncEngineCore: Sendable {
                 scope: configuration.database.databaseScope
             )
         )
+        stateProblem = problem
         if let problem { environment.log("\(problem); everything is fetched from the beginning") }
         let machine = SyncEngineMachine(
             state: state,

@@ -57,12 +57,12 @@ extension DatabaseSyncService {
     /// Waits at the courier for one push after the other, until cancelled.
     private func follow(_ continuation: AsyncStream<Void>.Continuation) async {
         var backoff = Backoff()
-        // The same place after every interruption; engines of one process do not share it.
-        let name = UUID().uuidString
         while !Task.isCancelled {
             do {
-                let client = try requests.connection.client.begun()
-                let place = try await client.createToken(clientID: name).webcourierURL
+                var client = try requests.connection.client.begun()
+                // The same place after every interruption; engines of one process do not share it.
+                client.clientID = clientID
+                let place = try await client.createToken(clientID: clientID).webcourierURL
                 // What was pushed before the place existed, or got lost on the way, came to nobody.
                 continuation.yield()
                 while true {

@@ -6,6 +6,9 @@ package struct DatabaseSyncService: SyncEngineService {
     private(set) var requests: DatabaseRequests
     /// What the database's own configuration sets.
     private let settings: OperationSettings
+    /// The engine's own name: it hears of what other engines of its process change, and of nothing
+    /// that it changed itself.
+    let clientID = UUID().uuidString
     /// Where the service waits between attempts to listen.
     let environment: SyncEngineEnvironment
 
@@ -15,6 +18,7 @@ package struct DatabaseSyncService: SyncEngineService {
         requests = database.anybodysRequests
         // The engine repeats by itself what found no server, and says so between the attempts.
         requests.settings.isPatient = false
+        requests.settings.clientID = clientID
     }
 
     package func answer(
