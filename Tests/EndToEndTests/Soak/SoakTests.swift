@@ -243,8 +243,7 @@ struct SoakTests {
         "Nothing that was acknowledged is lost, nothing comes to the other user, nothing piles up"
     )
     func soak() async {
-        // In a process of its own: Swift Testing keeps where each error of a test was thrown until
-        // the test ends, which is 100 bytes for each request.
+        // In a process of its own, whose memory is the client's.
         let result = await #expect(
             processExitsWith: .success,
             observing: [\.standardOutputContent]
@@ -256,6 +255,7 @@ struct SoakTests {
 
     /// The whole run, in a process that is nothing but the client.
     private static func run() async throws {
+        ProcessFigures.forgetThrownErrors()
         let variables = ProcessInfo.processInfo.environment
         let enough = variables["SOAK_REQUESTS"].flatMap { Int($0) } ?? 1_500
         let folder = FileManager.default.temporaryDirectory
