@@ -112,7 +112,7 @@ def follow(machine):
         elif command.startswith("certbot "):
             make_certificate(machine)
         elif command.startswith("apt-get "):
-            machine.run("DEBIAN_FRONTEND=noninteractive " + command, isolated=False)
+            machine.run(f"DEBIAN_FRONTEND=noninteractive {command} >/dev/null", isolated=False)
         elif command.startswith("curl "):
             until_ready(machine, command)
         else:
@@ -122,7 +122,6 @@ def follow(machine):
 def main():
     root, archive = sys.argv[1:]
     shutil.copy(archive, f"{root}/root/")
-    pathlib.Path(root, "root/password").write_text("a password of this test\n")
     hosts = pathlib.Path(root, "etc/hosts")
     hosts.write_text(f"127.0.0.1 localhost {NAME}\n")
     with Machine(root) as machine:

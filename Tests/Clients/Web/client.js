@@ -29,8 +29,9 @@ class WebClient {
         const parts = [this.url, module, 1, this.container, "development", database, action];
         const query = new URLSearchParams({
             ckjsBuildVersion: "2420ProjectDev22", ckjsVersion: "2.6.4", clientId: this.clientId,
-            ckAPIToken: this.apiToken,
         });
+        // A program with a key has no token: it signs the request.
+        if (this.apiToken) query.set("ckAPIToken", this.apiToken);
         const tokenName = this.version === 1 ? "ckSession" : "ckWebAuthToken";
         if (this.token !== null) query.set(tokenName, this.token);
         // No headers: a text body goes as text/plain, which needs no preflight.
