@@ -145,7 +145,8 @@ struct AdministrationTests {
     func noFolder() async throws {
         for arguments in [
             ["users", "list"], ["schema", "export"], ["schema", "deploy"],
-            ["users", "add", "Ada", "--no-password"], ["tokens", "web-auth", "--user", "Ada"],
+            ["users", "add", "Ada", "--no-password"], ["users", "add", "Ada"],
+            ["tokens", "web-auth", "--user", "Ada"],
             ["tokens", "api"], ["check"], ["backup", "/tmp/never-written.tar"],
         ] {
             let folder = FileManager.default.temporaryDirectory

@@ -108,6 +108,10 @@ struct CommandLineTests {
             let outcome = try await CommandProcess.run(arguments)
             #expect(outcome.status == 2, "\(arguments)")
             #expect(outcome.errors.contains("is no ") || outcome.errors.contains("that is no"))
+            // Options are called what the person called them.
+            for name in arguments where name.hasPrefix("--public") {
+                #expect(outcome.errors.contains(name), "\(outcome.errors)")
+            }
         }
     }
 

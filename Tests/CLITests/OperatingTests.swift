@@ -44,14 +44,17 @@ struct OperatingTests {
 
     /// Runs statements on a database that no server has open.
     private func sqlite(_ file: String, _ statements: String) throws {
+        try python(
+            "c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit(); c.close()",
+            file,
+            statements
+        )
+    }
+
+    private func python(_ code: String, _ arguments: String...) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "python3", "-c",
-            "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); "
-                + "c.commit(); c.close()",
-            file, statements,
-        ]
+        process.arguments = ["python3", "-c", "import sqlite3, sys\n" + code] + arguments
         try process.run()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0)
@@ -134,6 +137,9 @@ struct OperatingTests {
             try await fill(cloud)
             let backup = cloud.path("backup.tar")
             #expect(try await run("backup", backup, "--data", cloud.data).status == 0)
+            let nowhere = try await run("backup", "/nowhere/b.tar", "--data", cloud.data)
+            #expect(nowhere.status == 2)
+            #expect(nowhere.errors.contains("/nowhere is no folder"), "\(nowhere.errors)")
             let full = try await run("restore", backup, "--data", cloud.data)
             #expect(full.status == 2)
             #expect(full.errors.contains("is not empty"))
@@ -149,11 +155,11 @@ struct OperatingTests {
                 let outcome = try await run("restore", file, "--data", target)
                 #expect(outcome.status != 0, "\(place)")
                 #expect(!outcome.errors.isEmpty)
-                #expect(
-                    !FileManager.default.fileExists(atPath: target + "/cloud.sqlite"),
-                    "\(place)"
-                )
+                #expect(!FileManager.default.fileExists(atPath: target), "\(place)")
             }
+            // What has failed is not in the way of the next try.
+            let target = cloud.path("target0")
+            #expect(try await run("restore", backup, "--data", target).status == 0)
         }
     }
 
@@ -245,6 +251,36 @@ struct OperatingTests {
             #expect(
                 objects.contains { ($0["problem"] as? String)?.contains("of the asset") == true }
             )
+        }
+    }
+
+    @Test("A check of a file that SQLite cannot read says so, and what to do")
+    func damagedFile() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let backup = cloud.path("backup.tar")
+            #expect(try await run("backup", backup, "--data", cloud.data).status == 0)
+            let data = cloud.path("copy")
+            #expect(try await run("restore", backup, "--data", data).status == 0)
+            try python(
+                """
+                file = sys.argv[1]
+                c = sqlite3.connect(file)
+                root = "SELECT rootpage FROM sqlite_master WHERE name = 'record'"
+                page, = c.execute(root).fetchone()
+                size, = c.execute("PRAGMA page_size").fetchone()
+                c.close()
+                with open(file, "r+b") as f:
+                    f.seek((page - 1) * size)
+                    f.write(b"Z" * size)
+                """,
+                data + "/cloud.sqlite"
+            )
+            for arguments in [["check", "--data", data], ["check", "--data", data, "--repair"]] {
+                let outcome = try await CommandProcess.run(arguments)
+                #expect(outcome.status == 1, "\(outcome.errors)")
+                #expect(outcome.output.contains("restore it from a backup"), "\(outcome.output)")
+            }
         }
     }
 

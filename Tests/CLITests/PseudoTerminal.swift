@@ -28,10 +28,7 @@ struct PseudoTerminal {
         var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         try #require(ioctl(master, UInt(TIOCSWINSZ), &size) == 0)
         let terminal = FileHandle(fileDescriptor: open("/dev/pts/\(number)", O_RDWR | O_NOCTTY))
-        defer {
-            try? terminal.close()
-            close(master)
-        }
+        defer { close(master) }
         let process = Process()
         process.executableURL = CommandProcess.executable
         process.arguments = arguments
@@ -41,11 +38,15 @@ struct PseudoTerminal {
         process.standardOutput = terminal
         if showsErrors { process.standardError = terminal }
         try process.run()
-        // Little enough for the terminal's own buffer.
-        process.waitUntilExit()
+        // The command's are the only ones then: reading fails when it has ended.
+        try terminal.close()
+        var shown: [UInt8] = []
         var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = read(master, &bytes, bytes.count)
-        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        while case let count = read(master, &bytes, bytes.count), count > 0 {
+            shown += bytes.prefix(count)
+        }
+        process.waitUntilExit()
+        return String(decoding: shown, as: UTF8.self)
     }
 }
 #endif

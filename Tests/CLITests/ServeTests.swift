@@ -246,6 +246,38 @@ struct ServeTests {
         #expect(!FileManager.default.fileExists(atPath: ada))
     }
 
+    @Test("With --log-format json each line is an object whose time has its day")
+    func jsonLog() async throws {
+        defer { try? FileManager.default.removeItem(at: data) }
+        let began = Date.now
+        let server = try await CommandProcess.start(
+            ["serve", "--data", data.path, "--port", "0", "--log-format", "json"]
+                + ["--log-level", "info"],
+            until: .errors
+        )
+        server.end(SIGTERM)
+        let line = try #require(
+            try JSONSerialization.jsonObject(with: Data(server.greeting.utf8)) as? [String: Any]
+        )
+        #expect(line["level"] as? String == "info")
+        #expect(line["message"] as? String != nil)
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        let time = try style.parse(try #require(line["time"] as? String))
+        #expect((began.addingTimeInterval(-1)...Date.now.addingTimeInterval(1)).contains(time))
+    }
+
+    @Test("Behind an address of its own, the metrics need the key, and the refusal says so")
+    func metricsBehindProxy() async throws {
+        defer { try? FileManager.default.removeItem(at: data) }
+        let server = try await CommandProcess.start([
+            "serve", "--data", data.path, "--port", "0", "--public-url",
+            "https://cloud.example.com",
+        ])
+        let url = try url(server)
+        #expect(try await ask(url + "/metrics", key: "none").contains("key for operators"))
+        server.end(SIGTERM)
+    }
+
     @Test("A second server on a folder, and a file that is no data, are refused with the remedy")
     func folder() async throws {
         defer { try? FileManager.default.removeItem(at: data) }

@@ -55,6 +55,43 @@ struct TerminalTests {
         }
     }
 
+    @Test("A bar is drawn in place on a terminal, and once at the end where a program reads it")
+    func progress() async throws {
+        try await ServedCloud.run { cloud in
+            let file = try cloud.file("photo", String(repeating: "photo", count: 400_000))
+            let arguments = ["assets", "upload", file, "--type", "Photo", "--field", "image"]
+            let settings = try cloud.settings(of: "ada")
+            let shown = try PseudoTerminal.show(arguments, settings, showsErrors: true)
+            let drawn = shown.split(separator: "\r").filter { $0.contains("uploading photo [") }
+            #expect(drawn.count >= 2, "\(shown)")
+            #expect(drawn.last?.contains("##] 100 %") == true)
+            #expect(drawn.dropLast().allSatisfy { !$0.contains("\n") && !$0.contains("100 %") })
+            let piped = try await CommandProcess.run(arguments, settings: settings)
+            let lines = piped.errors.split(separator: "\n").filter { $0.contains("uploading") }
+            #expect(lines.count == 1)
+            #expect(lines.first?.hasSuffix("100 %") == true)
+            #expect(!piped.errors.contains("\r"))
+        }
+    }
+
+    @Test("On a terminal, too, a file that is too large is refused before all of it is sent")
+    func largeFile() async throws {
+        try await ServedCloud.run { cloud in
+            let file = cloud.path("large")
+            _ = FileManager.default.createFile(atPath: file, contents: nil)
+            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+            try handle.truncate(atOffset: 60_000_000)
+            try handle.close()
+            let shown = try PseudoTerminal.show(
+                ["assets", "upload", file, "--type", "Photo", "--field", "image"],
+                try cloud.settings(of: "ada"),
+                showsErrors: true
+            )
+            #expect(!shown.contains("100 %"))
+            #expect(shown.contains("\u{1B}[1;31mError:\u{1B}[0m"))
+        }
+    }
+
     @Test("The word Error is red on a terminal, and plain where a program reads it")
     func errorColors() async throws {
         let shown = try PseudoTerminal.show(["recrods"], showsErrors: true)

@@ -47,7 +47,8 @@ struct CommandFailure: Error, CustomStringConvertible {
         case let error as ServerConfigurationError: self.init(unusable: error.description)
         case let error as BackupError: self.init(unusable: error.description)
         case let error as StorageError:
-            self.init(unusable: "The data folder cannot be used: \(error.message)")
+            let remedy = error.code == .corrupt ? "; bring it back from a backup" : ""
+            self.init(unusable: "The data folder cannot be used: \(error.message)\(remedy)")
         case let error as ConnectionVariables.Incomplete:
             self.init(
                 unusable: "\(error); set it, give the option of that name, or source the file that "

@@ -9,6 +9,7 @@ struct JSONLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
     var logLevel = Logger.Level.info
+    private static let timeStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     private let label: String
     private let write: @Sendable (String) -> Void
 
@@ -30,7 +31,7 @@ struct JSONLogHandler: LogHandler {
     func log(event: LogEvent) {
         var members = (metadataProvider?.get() ?? [:]).merging(metadata) { $1 }
             .merging(event.metadata ?? [:]) { $1 }.mapValues(Member.init)
-        members["time"] = .text(Date.now.formatted(.iso8601.time(includingFractionalSeconds: true)))
+        members["time"] = .text(Date.now.formatted(Self.timeStyle))
         members["level"] = .text(event.level.rawValue)
         members["logger"] = .text(label)
         members["message"] = .text(event.message.description)

@@ -58,7 +58,7 @@ struct SignInCommand: AsyncParsableCommand {
                 try show(page + "&redirect=" + PercentEncoding.encode($0))
             }
         guard let token, !token.isEmpty else {
-            throw CommandFailure("Nobody signed in within \(waitSeconds) seconds")
+            throw CommandFailure("Nobody signed in within \(Amount.text(waitSeconds, "second"))")
         }
         let client = try connection.client(webAuthToken: token)
         let caller = try await client.caller()

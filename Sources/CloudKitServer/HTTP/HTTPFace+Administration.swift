@@ -21,13 +21,15 @@ extension HTTPFace {
             return text(currentMetrics(), "text/plain; version=0.0.4; charset=utf-8")
         }
         guard isAllowed else {
-            guard administration.key != nil else { return noSuchRoute(request) }
+            guard administration.key != nil else {
+                return noSuchRoute(request, "; start the server with a key for operators")
+            }
             return answer(
                 service.refusal(
                     RequestError(
                         .accessDenied,
-                        reason: "Send the key that the server printed at its start: "
-                            + "Authorization: Bearer KEY"
+                        reason: "Send the key that the server was given for operators, or printed "
+                            + "at its start: Authorization: Bearer KEY"
                     )
                 )
             )
@@ -58,12 +60,12 @@ extension HTTPFace {
         return metrics.text
     }
 
-    private func noSuchRoute(_ request: Request) -> FaceAnswer {
+    private func noSuchRoute(_ request: Request, _ remedy: String = "") -> FaceAnswer {
         answer(
             service.refusal(
                 RequestError(
                     .notFound,
-                    reason: "No such route: \(request.method.rawValue) \(request.uri.path)"
+                    reason: "No such route: \(request.method.rawValue) \(request.uri.path)\(remedy)"
                 )
             )
         )

@@ -18,17 +18,28 @@ extension CloudService {
     @concurrent
     package func check(repairs: Bool = false) async throws -> CheckReport {
         var report = CheckReport()
-        let problems = try await storage.read { try ($0 as? any DerivedRows)?.fileProblems() ?? [] }
-        report.findings += problems.map {
-            CheckFinding("SQLite finds the file damaged: \($0); restore it from a backup")
+        do {
+            try await check(repairs, &report)
+        } catch let error as StorageError where error.code == .corrupt {
+            // SQLite's own look ends here, too, where the file is damaged too much for it.
+            report.findings.append(Self.damage(error.message))
         }
+        return report
+    }
+
+    private static func damage(_ problem: String) -> CheckFinding {
+        CheckFinding("SQLite finds the file damaged: \(problem); restore it from a backup")
+    }
+
+    private func check(_ repairs: Bool, _ report: inout CheckReport) async throws {
+        let problems = try await storage.read { try ($0 as? any DerivedRows)?.fileProblems() ?? [] }
+        report.findings += problems.map(Self.damage)
         if repairs { try await updateIndexes() }
         for environment in try await storage.read({ try $0.environments() }) {
             try await check(environment, repairs, &report)
         }
         try await checkLostAssets(repairs, &report)
         try await checkFiles(&report)
-        return report
     }
 
     private func check(

@@ -42,6 +42,10 @@ package struct Backup {
     /// - Throws: `StorageError`, or `BackupError`; then there is no new archive.
     @concurrent
     package func write(to path: String, seconds: Int64) async throws -> Report {
+        let target = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard FileManager.default.isWritableFile(atPath: target) else {
+            throw BackupError("\(target) is no folder that this user may write to; name another")
+        }
         let part = path + ".part"
         let copy = part + ".sqlite"
         defer {

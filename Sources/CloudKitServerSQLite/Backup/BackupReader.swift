@@ -71,12 +71,13 @@ struct BackupReader {
     }
 
     private func manifest(_ file: AssetFile) throws -> BackupManifest {
+        let head = try exactly(TarEntry.block, of: file)
+        guard let entry = try? TarEntry(header: head), entry.name == BackupManifest.name,
+            entry.size <= Self.manifestBytes
+        else { throw BackupError("\(path): it is no archive of cloudkit backup") }
+        let data = try exactly(Int(entry.size), of: file)
+        _ = try exactly(entry.padding, of: file)
         do {
-            guard let entry = try TarEntry(header: exactly(TarEntry.block, of: file)),
-                entry.name == BackupManifest.name, entry.size <= Self.manifestBytes
-            else { throw BackupError("it is no archive of cloudkit backup") }
-            let data = try exactly(Int(entry.size), of: file)
-            _ = try exactly(entry.padding, of: file)
             return try BackupManifest(data)
         } catch let error as BackupError {
             throw BackupError("\(path): \(error)")

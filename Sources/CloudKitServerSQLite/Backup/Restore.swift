@@ -18,15 +18,26 @@ package struct Restore {
     /// Restores the archive into a folder, and lets all change tokens of its containers expire: clients may
     /// hold some of a time that the archive does not know.
     ///
-    /// The database gets its name last, so that a restore that was cut leaves nothing that a server takes
-    /// for its data.
+    /// The database gets its name last, so that a restore that was killed leaves nothing that a server takes
+    /// for its data; one that fails leaves the folder as it was.
     ///
     /// - Parameter folder: The folder; made where it is missing, and empty.
     /// - Returns: The assets whose bytes do not fit their checksums, by these; they are restored as they are.
     /// - Throws: `StorageError`, or `BackupError`.
     @concurrent
     package func run(into folder: String) async throws -> [String] {
+        let isNew = !FileManager.default.fileExists(atPath: folder)
         try make(folder)
+        do {
+            return try await fill(folder)
+        } catch {
+            Self.empty(folder)
+            if isNew { try? FileManager.default.removeItem(atPath: folder) }
+            throw error
+        }
+    }
+
+    private func fill(_ folder: String) async throws -> [String] {
         let database = "\(folder)/\(BackupNames.database)"
         let part = database + ".part"
         var folders: Set<String> = []
@@ -55,6 +66,12 @@ package struct Restore {
             throw BackupError(
                 "\(folder) is not empty; give a new folder, or move what is there away"
             )
+        }
+    }
+
+    private static func empty(_ folder: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
         }
     }
 

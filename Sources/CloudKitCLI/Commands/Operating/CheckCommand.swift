@@ -23,7 +23,9 @@ struct CheckCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let service = try DataFolder(path: data, container: nil).open()
+        let folder = DataFolder(path: data, container: nil)
+        try folder.check()
+        let service = try folder.open()
         let report = try await service.check(repairs: repair)
         if output.json {
             for finding in report.findings { try output.write(finding) }

@@ -34,10 +34,11 @@ struct UsersAddCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let password = try passwordOptions.password()
-        if let password { try CloudService.checkPassword(password) }
+        // Nobody types a password for a folder that is none.
         let service = try folder.open()
         let container = try await folder.containerName(service)
+        let password = try passwordOptions.password()
+        if let password { try CloudService.checkPassword(password) }
         if let email = email?.lowercased(),
             let other = try await service.users(container: container)
                 .first(where: { $0.emailAddress == email })
