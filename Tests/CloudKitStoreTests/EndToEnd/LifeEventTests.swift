@@ -141,6 +141,7 @@ struct LifeEventTests {
                 INSERT INTO note (id, title) VALUES ('b', 'unsent');
                 """
             )
+            await phone.store.stop()
             let events = Events()
             var configuration = Device.configuration
             configuration.onEvent = { events.add($0) }
