@@ -138,8 +138,10 @@ struct Acknowledgements {
             try OutboxEntry.fetch(database, key)?.clear(database)
         }
         try applier.noteGone(name)
-        try applier.resolveReferences(to: name)
     }
+
+    /// Does with what refers to records that are gone what the schema says.
+    mutating func resolveReferences() throws { try applier.resolveReferences() }
 
     /// Takes in why a record was refused.
     mutating func refuse(

@@ -14,26 +14,13 @@ extension ChangeApplier {
         try database.run("INSERT OR REPLACE INTO grdb_cloudkit_gone (name) VALUES (?)", [name])
     }
 
-    /// Does with the rows that wait for a record which is deleted what the schema would have done.
-    mutating func resolveReferences(to name: String) throws {
-        guard hasPlaces, zone.isEmpty else { return }
-        try resolveReferences { $0 == name }
-    }
-
-    /// The same for all records that are known to be deleted, once everything has come.
+    /// Does with the rows that wait for records which are deleted what the schema would have done.
     mutating func resolveReferences() throws {
         guard zone.isEmpty else { return }
         try database.run(
             "DELETE FROM grdb_cloudkit_gone WHERE id <= (SELECT max(id) FROM grdb_cloudkit_gone) - ?",
             [Self.goneLimit]
         )
-        let statement = try database.cachedStatement(
-            sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_gone WHERE name = ?)"
-        )
-        try resolveReferences { try Bool.fetchOne(statement, arguments: [$0]) ?? false }
-    }
-
-    private mutating func resolveReferences(where isGone: (String) throws -> Bool) throws {
         var resolved: [Candidate] = []
         let waiting = try KnownRecord.fetchAll(
             database,
@@ -41,7 +28,7 @@ extension ChangeApplier {
         )
         for known in waiting {
             guard let candidate = try candidate(known.name) else { continue }
-            let gone = try missingParents(of: candidate).filter { try isDeleted($0.name, isGone) }
+            let gone = try missingParents(of: candidate).filter { try isGone($0.name) }
                 .map(\.foreignKey)
             guard !gone.isEmpty else { continue }
             let needed = gone.filter { $0.deletion == .cascade || candidate.table.requires($0) }
@@ -56,8 +43,12 @@ extension ChangeApplier {
     }
 
     /// Whether a record is deleted, and was not made again.
-    private func isDeleted(_ name: String, _ isGone: (String) throws -> Bool) throws -> Bool {
-        try isGone(name) && KnownRecord.fetch(database, name: name)?.system == nil
+    private func isGone(_ name: String) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_gone WHERE name = ?)"
+        )
+        return try Bool.fetchOne(statement, arguments: [name]) ?? false
+            && KnownRecord.fetch(database, name: name)?.system == nil
     }
 
     /// Deletes a row that goes with one which is deleted.

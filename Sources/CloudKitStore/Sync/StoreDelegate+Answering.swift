@@ -59,6 +59,7 @@ extension StoreDelegate {
                     try answers.refuse(id.recordName, error, entry, batchCount: count)
                 }
             }
+            try answers.resolveReferences()
             return answers.result
         }
     }

@@ -121,6 +121,7 @@ extension StoreDelegate {
                 try await file.apply { database, mapping in
                     var answers = try Acknowledgements(database, mapping, zone: zone)
                     try answers.acceptDeletion(deletion.name, entry)
+                    try answers.resolveReferences()
                 }
             default: continue
             }
