@@ -3,7 +3,7 @@ import CloudKitStore
 extension SimulatedApp {
     static func schema(_ variant: SimulationVariant) -> String {
         switch variant {
-        case .plain, .assets: plainSchema
+        case .plain, .meetings, .assets: plainSchema
         case .unique: uniqueSchema
         case .permissions, .everything: sharedSchema
         case .families: familySchema
@@ -12,7 +12,7 @@ extension SimulatedApp {
 
     static func tables(_ variant: SimulationVariant, isNew: Bool) -> [SyncedTable] {
         switch variant {
-        case .plain, .assets: plainTables(isNew: isNew)
+        case .plain, .meetings, .assets: plainTables(isNew: isNew)
         case .unique: [.table("label"), .table("entry"), .table("pin")]
         case .permissions, .everything: [.table("board"), .table("card")]
         case .families: ["board", "card", "link", "pin"].map { .table($0) }
@@ -21,7 +21,7 @@ extension SimulatedApp {
 
     static func columns(_ variant: SimulationVariant, isNew: Bool) -> [TableColumns] {
         switch variant {
-        case .plain, .assets: plainColumns + (isNew ? [addedTable] : [])
+        case .plain, .meetings, .assets: plainColumns + (isNew ? [addedTable] : [])
         case .unique:
             [
                 ("label", "id", ["name", "colour", "since"], []),

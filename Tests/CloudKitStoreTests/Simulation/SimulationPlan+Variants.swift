@@ -7,6 +7,7 @@ extension SimulationPlan {
         if !variant.hasUpgrade {
             for place in devices.indices { devices[place].isNew = true }
         }
+        if variant == .meetings { return addMeetings(&chance) }
         if variant.isShared { divide(&chance) }
         for _ in 0..<stepCount {
             var device = chance.number(0...devices.count - 1)
@@ -55,7 +56,7 @@ extension SimulationPlan {
     /// What a variant is there for.
     private func special(_ chance: inout SeededChance) -> SimulationStep.Action {
         switch variant {
-        case .plain, .unique: return .edit(.insertLabel)
+        case .plain, .meetings, .unique: return .edit(.insertLabel)
         case .assets: return .crash(variantCrash(&chance))
         case .permissions, .everything, .families:
             let sharing: [SimulationStep.Sharing] = [

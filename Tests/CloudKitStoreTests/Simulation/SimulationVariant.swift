@@ -12,20 +12,23 @@ enum SimulationVariant: String, CaseIterable, Sendable {
     case everything
     /// Rows with assets, and processes that end while these travel.
     case assets
+    /// The rows of the plain ones, of which devices edit the same before either hears of the other.
+    case meetings
     /// Trees of rows that refer to each other, which three users share; see ``FamilySimulation``.
     case families
 
     /// Those of ``StoreSimulation``.
-    static let allCases: [Self] = [.plain, .unique, .permissions, .everything, .assets]
+    static let allCases: [Self] = [.plain, .unique, .permissions, .everything, .assets, .meetings]
 
     /// How many of its schedules run with the other tests: 1,000 in all, with those of families.
     var count: UInt64 {
         switch self {
-        case .plain: 740
+        case .plain: 700
         case .unique: 100
         case .permissions: 70
         case .everything: 30
         case .assets: 40
+        case .meetings: 40
         case .families: 0
         }
     }
@@ -37,14 +40,17 @@ enum SimulationVariant: String, CaseIterable, Sendable {
     var isShared: Bool { [.permissions, .everything, .families].contains(self) }
 
     /// Whether there is a newer version of its app.
-    var hasUpgrade: Bool { self == .plain || self == .assets }
+    var hasUpgrade: Bool { self == .assets || hasPlainRows }
+
+    /// Whether its rows are those of the plain schedules.
+    var hasPlainRows: Bool { self == .plain || self == .meetings }
 }
 
 extension SimulationStep.Edit {
     /// An edit of a variant's app by chance.
     static func random(_ variant: SimulationVariant, _ chance: inout SeededChance) -> Self {
         switch variant {
-        case .plain: random(&chance)
+        case .plain, .meetings: random(&chance)
         case .unique: randomUnique(&chance)
         case .permissions, .everything, .families: randomShared(&chance)
         case .assets: randomAsset(&chance)

@@ -305,7 +305,7 @@ final class MergeOracle: Sendable {
 
     /// Deleted rows are there, or gone, as the table's rule says, where nothing else decides.
     private func fates(_ rows: OracleTable.Rows, _ known: [String: OracleRecord]) -> [String] {
-        guard variant == .plain else { return [] }
+        guard variant.hasPlainRows else { return [] }
         return known.sorted { $0.key < $1.key }.compactMap { name, record -> String? in
             guard !record.deletions.isEmpty, !record.isRemade,
                 let table = tables.first(where: { name.hasPrefix($0.name + ":") })

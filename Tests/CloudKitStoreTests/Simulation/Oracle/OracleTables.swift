@@ -17,7 +17,7 @@ struct OracleTable {
 
     static func tables(_ variant: SimulationVariant) -> [OracleTable] {
         switch variant {
-        case .plain, .assets: plain
+        case .plain, .meetings, .assets: plain
         case .unique:
             [
                 OracleTable(

@@ -2,10 +2,15 @@ import Testing
 
 @Suite("The oracle that knows which value must be where")
 struct OracleTests {
-    @Test("It agrees with what devices hold after random schedules", .timeLimit(.minutes(20)))
-    func schedules() async {
+    @Test(
+        "It agrees with what devices hold after random schedules",
+        .timeLimit(.minutes(20)),
+        arguments: [.plain, .meetings] as [SimulationVariant]
+    )
+    func schedules(_ variant: SimulationVariant) async {
         for seed in 1...20 as ClosedRange<UInt64> {
-            let outcome = await StoreSimulation.run(SimulationPlan(seed: seed))
+            let plan = SimulationPlan(seed: seed, variant: variant)
+            let outcome = await StoreSimulation.run(plan)
             #expect(outcome.problems == [], "seed \(seed)")
         }
     }
