@@ -34,6 +34,9 @@ extension Area {
                 floor: try await LocalWrites.plainBatch()
             ),
             Upload.benchmark("upload-10000", .atMost(1.3)),
+            Echo.benchmark("first-echo-10000", .atMost(0.1), rows: 10_000),
+            Swap.benchmark("unique-swap-100000", .atMost(1.3), rows: rowCount),
+            FileSize.benchmark("file-size-100000", .atMost(0.8), rows: rowCount),
             .time(
                 "idle-sync-100000",
                 .atMost(1.2),

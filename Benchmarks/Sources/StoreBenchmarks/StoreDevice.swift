@@ -10,14 +10,19 @@ final class StoreDevice: Sendable {
 
     var database: DatabasePool { file.pool }
 
-    init(_ container: CKContainer, file: DatabaseFile? = nil) async throws {
-        self.file = try file ?? DatabaseFile()
+    init(
+        _ container: CKContainer,
+        file: DatabaseFile? = nil,
+        schema: String = BenchmarkRow.schema,
+        tables: [SyncedTable] = [.table("note")]
+    ) async throws {
+        self.file = try file ?? DatabaseFile(schema: schema)
         var configuration = CloudStore.Configuration()
         configuration.syncsAutomatically = false
         store = try CloudStore(
             database: self.file.pool,
             container: container,
-            tables: [.table("note")],
+            tables: tables,
             configuration: configuration
         )
         try await store.start()
@@ -30,12 +35,15 @@ final class StoreDevice: Sendable {
     }
 }
 
-/// A database in a file of the temporary folder, with the one table.
+/// A database in a file of the temporary folder, with its tables.
 final class DatabaseFile: Sendable {
     let pool: DatabasePool
     private let folder: URL
 
-    init(_ configuration: Configuration = Configuration()) throws {
+    init(
+        _ configuration: Configuration = Configuration(),
+        schema: String = BenchmarkRow.schema
+    ) throws {
         folder = FileManager.default.temporaryDirectory
             .appending(path: "cloudkit-bench-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -43,7 +51,7 @@ final class DatabaseFile: Sendable {
             path: folder.appending(path: "rows.sqlite").path,
             configuration: configuration
         )
-        try pool.write { try $0.execute(sql: BenchmarkRow.schema) }
+        try pool.write { try $0.execute(sql: schema) }
     }
 
     deinit {
