@@ -37,12 +37,13 @@ extension ChangeApplier {
             if entry?.isDeleted == true { try entry?.clear(database) }
             return try known.delete(database)
         }
-        let base = try known.baseFields()
+        let local = try mapping.fields(existing, table)
+        let base = try known.baseFields(like: local)
         let isBlind = mapping.defect == .forgetsEditedRows
         let edited = isBlind ? [] : Set(entry?.changed.keys ?? [:].keys)
         let plan = planner(table, edited: edited).plan(
             base: base.filter { table.byField[$0.key] != nil },
-            local: MergeVersion(fields: try mapping.fields(existing, table)),
+            local: MergeVersion(fields: local),
             remote: nil
         )
         if plan.row != nil {
@@ -63,8 +64,7 @@ extension ChangeApplier {
         if overruled.isEmpty, known.session == KnownRecord.savedHere {
             // Whoever deleted it may not have seen what this device saved last: CloudKit deletes
             // whatever there is.
-            let fields = try mapping.fields(existing, table)
-            overruled.append(.init(fields: fields, side: .local, rule: "deletion"))
+            overruled.append(.init(fields: local, side: .local, rule: "deletion"))
         }
         try journal.add(overruled, key, kept: nil, at: clock.edit(entry?.version ?? 0))
         try entry?.clear(database)
@@ -91,8 +91,8 @@ extension ChangeApplier {
         known.forgetServer()
         known.waiting = nil
         // Only what no column holds stays of the fields.
-        known.base = FieldCoding.data(
-            base.filter { table.byField[$0.key] == nil && $0.key != RecordStamp.field }
+        known.base = KnownFields(
+            base.known.filter { table.byField[$0.key] == nil && $0.key != RecordStamp.field }
         )
         try known.save(database)
         try settle(entry, plan, key, base: [:])

@@ -78,8 +78,8 @@ extension ChangeApplier {
         )
         var next = batch.keys.sorted()
         while let name = next.popLast() {
-            for waiting in try String.fetchAll(statement, arguments: [name])
-            where batch[waiting] == nil {
+            let found = try DatabaseValue.fetchAll(statement, arguments: [name])
+            for waiting in found.map(StoredName.text) where batch[waiting] == nil {
                 guard let candidate = try candidate(waiting) else { continue }
                 batch[waiting] = candidate
                 next.append(waiting)
@@ -97,14 +97,16 @@ extension ChangeApplier {
         let existing = try rows.row(key, table)
         let entry = try OutboxEntry.fetch(database, key)
         if existing == nil, entry?.isDeleted == true { return nil }
-        let base = try known.baseFields()
+        let base = try known.baseFields(
+            like: try existing.map { try mapping.fields($0, table) } ?? [:]
+        )
         let edited = entry?.changed ?? [:]
         return Candidate(
             known: known,
             table: table,
             key: key,
             existing: existing,
-            fields: base.filter { table.byField[$0.key] != nil && edited[$0.key] == nil }
+            fields: base.known.filter { table.byField[$0.key] != nil && edited[$0.key] == nil }
         )
     }
 
@@ -124,7 +126,8 @@ extension ChangeApplier {
         let base = try known.baseFields()
         let cleared = candidate.fields.filter { $0.value.isNull && base[$0.key] == nil }
         if !cleared.isEmpty {
-            known.base = try FieldCoding.data(known.base, setting: FieldCoding.data(cleared))
+            let words = try Words.current(database)
+            known.base = KnownFields(stored: try known.base.data(setting: cleared, words), words)
         }
         return known
     }
@@ -229,10 +232,24 @@ extension ChangeApplier {
                     + "stands in its way"
             }
         }
-        if known.problem != nil { known.base = try postponed(candidate).base }
-        try known.save(database)
-        if known.problem == nil { written.append(candidate.key) }
-        return known.problem == nil
+        if known.problem != nil {
+            known.base = try postponed(candidate).base
+            try known.save(database)
+            return false
+        }
+        try save(known, of: candidate)
+        written.append(candidate.key)
+        return true
+    }
+
+    /// Writes the record of a row that was written.
+    private func save(_ known: KnownRecord, of candidate: Candidate) throws {
+        if candidate.insertion != nil, known.waiting == nil, let inserted = candidate.inserted {
+            return try known.save(database, base: inserted.base, inserted.words)
+        }
+        var row = try candidate.existing.map { try mapping.fields($0, candidate.table) } ?? [:]
+        row.merge(candidate.fields) { $1 }
+        try known.save(database, row: row, candidate.table)
     }
 
     private mutating func insert(_ candidate: Candidate, _ known: inout KnownRecord) throws {

@@ -30,7 +30,9 @@ extension ChangeApplier {
         _ entry: inout OutboxEntry?
     ) throws {
         if mapping.defect != .keepsOldBase {
-            known.base = try known.acceptedBase(catalog[known.key?.table ?? ""])
+            let table = catalog[known.key?.table ?? ""]
+            let (base, words) = try known.acceptedBase(sent, table, database)
+            known.base = KnownFields(stored: base, words)
         }
         if var pending = entry, !pending.isDeleted,
             pending.version == known.sent?.entry || mapping.defect == .acknowledgesTooMuch
@@ -54,7 +56,8 @@ extension ChangeApplier {
         guard !entry.changed.isEmpty, let table = catalog[entry.key.table],
             let row = try rows.row(entry.key, table)
         else { return }
-        let (base, fields) = (try known.baseFields(), try mapping.fields(row, table))
+        let fields = try mapping.fields(row, table)
+        let base = try known.baseFields(like: fields)
         entry.changed = entry.changed.filter {
             fields[$0.key] ?? .null != base[$0.key] ?? .null
         }

@@ -58,7 +58,7 @@ extension ChangeApplier {
 
     /// When the server had a record first, and its name where two came at once.
     private func order(of known: KnownRecord?) throws -> Order {
-        guard let known, !known.goes, let record = known.system.flatMap(RecordArchive.record) else {
+        guard let known, !known.goes, let record = known.archived() else {
             return Order(date: .distantFuture, name: known?.name ?? "")
         }
         return Order(date: record.creationDate ?? .distantPast, name: known.name)

@@ -17,6 +17,8 @@ struct ChangeApplier {
         var fields: [String: StoreValue]
         /// The same as values to insert, where that was prepared.
         let insertion: StatementArguments?
+        /// The record's fields beside a row that was inserted so.
+        let inserted: (base: Data, words: Words)?
         let files: [String: URL]
 
         init(
@@ -26,6 +28,7 @@ struct ChangeApplier {
             existing: StoredRow?,
             fields: [String: StoreValue],
             insertion: StatementArguments? = nil,
+            inserted: (base: Data, words: Words)? = nil,
             files: [String: URL] = [:]
         ) {
             self.known = known
@@ -34,6 +37,7 @@ struct ChangeApplier {
             self.existing = existing
             self.fields = fields
             self.insertion = insertion
+            self.inserted = inserted
             self.files = files
         }
     }
@@ -117,6 +121,7 @@ struct ChangeApplier {
     mutating func apply(_ arrived: [RemoteRecord]) throws {
         let records = try passOver(arrived)
         guard !records.isEmpty else { return }
+        _ = try Words.adding(records.lazy.flatMap(\.missingWords), database)
         let batch = try BatchLookup(records, rows)
         var candidates: [Candidate] = []
         for record in records {
@@ -209,10 +214,10 @@ struct ChangeApplier {
         var known = record
         known.key = key
         known.problem = problem
-        if let base = remote.base {
+        if let fields = try? remote.fields.get() {
             known.tag = remote.tag
             known.system = remote.system
-            known.base = base
+            known.base = KnownFields(fields)
         } else {
             known.tag = nil
             known.system = known.system ?? remote.system
@@ -236,20 +241,19 @@ struct ChangeApplier {
         let isOurs = try resolveSent(&known, &entry, stamp: { RecordStamp(fields: fields) })
         let existing = try batch.row(key, table)
         let isKnown = try !isNew || isOurs || descends(fields, from: known)
-        let base = isKnown ? try known.baseFields() : nil
+        let shown = isKnown ? try existing.map { try mapping.fields($0, table) } : nil
+        let base = isKnown ? try known.baseFields(like: shown ?? [:], fields) : nil
         let plan: MergePlan
-        var insertion: StatementArguments?
         if entry == nil || mapping.defect == .overwritesEdits {
-            let row = existing == nil ? fields : Self.following(fields, base)
             let lost = overrun(base, by: fields, table)
-            plan = MergePlan(row: row, sending: .nothing, overruled: lost)
-            if existing == nil { insertion = remote.insertion }
+            let next = existing == nil ? fields : Self.following(fields, base)
+            plan = MergePlan(row: next, sending: .nothing, overruled: lost)
         } else {
             plan = try self.plan(base, existing, entry, fields, remote, table)
         }
         known.tag = remote.tag
         known.system = remote.system
-        if let base = remote.base { known.base = base }
+        known.base = KnownFields(fields)
         known.problem = nil
         known.waiting = nil
         try locate(remote, key)
@@ -263,13 +267,15 @@ struct ChangeApplier {
             try known.save(database)
             return nil
         }
+        let isPlain = existing == nil && entry == nil
         return Candidate(
             known: known,
             table: table,
             key: key,
             existing: existing,
             fields: spoiled(row, existing, entry, table),
-            insertion: insertion,
+            insertion: isPlain ? remote.insertion : nil,
+            inserted: isPlain && zone.isEmpty ? remote.inserted : nil,
             files: remote.files
         )
     }
@@ -280,7 +286,7 @@ struct ChangeApplier {
         _ fields: [String: StoreValue],
         from known: KnownRecord
     ) throws -> Bool {
-        let before = RecordStamp(fields: try known.baseFields())
+        let before = RecordStamp(fields: try known.baseFields { $0 == RecordStamp.field })
         return !before.isEmpty && RecordStamp(fields: fields).contains(versionsOf: before)
     }
 
@@ -316,7 +322,8 @@ struct ChangeApplier {
             RecordStamp(fields: fields).version(of: clock.device) ?? 0 < saved
         else { return [] }
         let lost = base.filter {
-            table.byField[$0.key] != nil && $0.value != fields[$0.key] ?? .null
+            table.byField[$0.key] != nil && !$0.value.isUnknown
+                && $0.value != fields[$0.key] ?? .null
         }
         return lost.isEmpty ? [] : [.init(fields: lost, side: .local, rule: "deletion")]
     }
@@ -393,6 +400,6 @@ struct ChangeApplier {
         let statement = try database.cachedStatement(
             sql: "UPDATE grdb_cloudkit_record SET session = ? WHERE name = ? AND session <> ?"
         )
-        try statement.execute(arguments: [session, known.name, session])
+        try statement.execute(arguments: [session, StoredName.value(known.name), session])
     }
 }

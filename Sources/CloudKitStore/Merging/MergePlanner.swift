@@ -144,13 +144,13 @@ package struct MergePlanner {
         }
         let conflict = FieldConflict(
             field: field,
-            base: base,
+            base: base.isUnknown ? .null : base,
             local: ours,
             localTime: local.times[field] ?? Self.never,
             remote: theirs,
             remoteTime: remote.times[field] ?? Self.never
         )
-        let rule = rule(field)
+        let rule = base.isUnknown ? rule(field).withoutBase : rule(field)
         let value = rule.value(of: conflict)
         var lost: [MergePlan.Overruled] = []
         let combines = rule.combines(conflict)

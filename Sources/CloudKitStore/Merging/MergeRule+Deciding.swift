@@ -22,6 +22,15 @@ extension MergeRule {
         }
     }
 
+    /// The rule where nobody knows any more what both edits started from, because an earlier version
+    /// of the app had another rule.
+    var withoutBase: MergeRule {
+        switch self {
+        case .counter, .set: .laterEdit
+        default: self
+        }
+    }
+
     // MARK: Deciding
 
     /// The later edit; equal times, which tell nothing, are settled by the values, so that every

@@ -74,6 +74,9 @@ package struct RecordStamp: Hashable {
     /// Whether no device has saved the record.
     var isEmpty: Bool { versions.isEmpty }
 
+    /// The devices and fields that it names.
+    var words: [String] { versions.map(\.device) + edits.flatMap(\.fields) }
+
     /// When the fields were edited.
     package var times: [String: EditTime] {
         var times: [String: EditTime] = [:]

@@ -71,14 +71,14 @@ extension StoreDelegate {
     private func sweepPublic(_ table: TableSchema, _ database: CKDatabase) async throws {
         let listed = try await database.tags(ofType: table.recordType)
         let known = try await file.read { database in
-            try String.fetchAll(
+            try DatabaseValue.fetchAll(
                 database,
                 sql: """
                     SELECT name FROM grdb_cloudkit_record
-                    WHERE system IS NOT NULL AND tbl = ? AND zone = ? ORDER BY name
+                    WHERE system IS NOT NULL AND tbl = \(Words.sql("?")) AND zone = ? ORDER BY name
                     """,
                 arguments: [table.name, StoreFile.publicZone]
-            )
+            ).map(StoredName.text)
         }
         let unlisted = known.filter { listed[$0] == nil }
         for start in stride(from: 0, to: unlisted.count, by: configuration.batchLimit) {

@@ -1,3 +1,4 @@
+import CloudKit
 import Foundation
 import GRDB
 
@@ -14,7 +15,7 @@ struct KnownRecord: Sendable {
     /// The system fields; nil while the server has no such record.
     var system: Data?
     /// The fields as the server had them last.
-    var base: Data
+    var base: KnownFields
     /// A save that has not been answered.
     var sent: Sent?
     /// Whether the file has such a save.
@@ -48,7 +49,7 @@ struct KnownRecord: Sendable {
         self.zone = zone
         self.key = key
         self.type = type
-        base = FieldCoding.data([:])
+        base = KnownFields([:])
     }
 
     private static let columnNames = [
@@ -59,14 +60,15 @@ struct KnownRecord: Sendable {
     /// Saves that were not answered are few, and beside the records, so that noting one does not
     /// write its record again.
     private static let select = """
-        SELECT \(columnNames.joined(separator: ", ")), fields, version, entry
+        SELECT name, \(Words.sql(ofNumber: "tbl")), key, \(Words.sql(ofNumber: "type")), tag, system,
+            base, waiting, goes, problem, session, zone, lacks, fields, version, entry,
+            \(Words.edition)
         FROM grdb_cloudkit_record LEFT JOIN grdb_cloudkit_sent USING (name) WHERE
         """
 
     private static let selectOne = "\(select) name = ?"
     private static let selectPortion = "\(select) name IN (\(Portion.marks))"
 
-    /// The name stays as it is, so that its index need not be written again.
     private static let upsert = """
         INSERT INTO grdb_cloudkit_record (\(columnNames.joined(separator: ", ")))
         VALUES (\(columnNames.map { _ in "?" }.joined(separator: ", ")))
@@ -75,15 +77,16 @@ struct KnownRecord: Sendable {
         """
 
     /// A row of ``select``.
-    private init(_ row: Row) {
-        name = row[0]
-        if let table: String = row[1], let text: String = row[2] {
-            key = RowKey(table: table, text: text)
+    private init(_ row: Row, _ database: Database) throws {
+        let words = try Words.of(row[16], database)
+        name = StoredName.text(row[0])
+        if let table: String = row[1] {
+            key = StoredKey.text(row[2], name).map { RowKey(table: table, text: $0) }
         }
-        type = row[3]
+        type = row[3] ?? ""
         tag = row[4]
         system = row[5]
-        base = row[6]
+        base = KnownFields(stored: row[6], words)
         waiting = row[7]
         goes = row[8]
         problem = row[9]
@@ -101,11 +104,32 @@ struct KnownRecord: Sendable {
     var isUnread: Bool { system != nil && tag == nil }
 
     /// The fields as the server had them last, or those of them that are asked for.
+    ///
+    /// - Parameters:
+    ///   - rows: Where values are taken from that are kept in the row alone.
+    ///   - includesWritten: Whether all fields are among them whose values are
+    ///     ``StoreValue/written(_:as:)``, or NULL.
+    ///   - isWanted: Whether a field is asked for.
+    /// - Returns: The values by field; ``StoreValue/unknown`` where the row has another by now.
+    /// - Throws: An error where the file is damaged.
     func baseFields(
+        like rows: [String: StoreValue]...,
         includesWritten: Bool = false,
         where isWanted: (String) -> Bool = { _ in true }
     ) throws -> [String: StoreValue] {
-        try FieldCoding.fields(base, includesWritten: includesWritten, where: isWanted)
+        try base.values(like: rows, includesWritten: includesWritten, where: isWanted)
+    }
+
+    /// The record without its values, in a zone; nil while the server has none.
+    func archived(in zoneID: CKRecordZone.ID = .default) -> CKRecord? {
+        system.flatMap {
+            RecordArchive.record(
+                $0,
+                type: type,
+                CKRecord.ID(recordName: recordName, zoneID: zoneID),
+                tag: tag
+            )
+        }
     }
 
     /// The fields of a save that has not been answered.
@@ -114,13 +138,39 @@ struct KnownRecord: Sendable {
     }
 
     /// The fields as the server has them once it accepts what was sent.
-    func acceptedBase(_ table: TableSchema?) throws -> Data {
-        guard let sent = sent?.fields else { return base }
-        guard system == nil, let table else { return try FieldCoding.data(base, setting: sent) }
+    ///
+    /// - Parameters:
+    ///   - sent: What was sent.
+    ///   - table: The row's table.
+    ///   - row: What the row has of it.
+    ///   - database: The file.
+    /// - Returns: The fields as bytes, with the file's words.
+    /// - Throws: An error of the database.
+    func acceptedBase(
+        _ sent: [String: StoreValue],
+        _ table: TableSchema?,
+        row: [String: StoreValue] = [:],
+        _ database: Database
+    ) throws -> (data: Data, words: Words) {
+        var before = base
         // A record that is new on the server has what was sent, whatever was known of one of before;
         // fields of no column went along.
-        let kept = try baseFields { table.byField[$0] == nil }
-        return try FieldCoding.data(FieldCoding.data(kept), setting: sent)
+        if system == nil, let table {
+            before = KnownFields(try baseFields { table.byField[$0] == nil })
+        }
+        let missing = KnownFields(sent).missingWords(try Words.current(database))
+        let words = try Words.adding(missing, database)
+        return (try before.data(setting: sent, words, isInRow: keeps(row, table)), words)
+    }
+
+    /// Whether a value need not be kept here as well, because the row has it.
+    private func keeps(
+        _ row: [String: StoreValue],
+        _ table: TableSchema?
+    ) -> (_ field: String, _ value: StoreValue) -> Bool {
+        // What is another user's may have to come back without a fetch.
+        guard let table, zone.isEmpty, waiting == nil else { return { _, _ in false } }
+        return { field, value in table.keepsOnce(field) && row[field] == value }
     }
 
     /// Whether the save of some fields was made from an entry as it is, and says all that it does.
@@ -136,7 +186,7 @@ struct KnownRecord: Sendable {
     ) throws -> [String: StoreValue] {
         guard waiting != nil else { return [:] }
         let columns = Set(table.foreignKeys.flatMap(\.columns))
-        return try baseFields().filter { field, value in
+        return try baseFields().known.filter { field, value in
             !value.isNull && fields[field]?.isNull ?? false
                 && columns.contains(table.byField[field]?.name ?? "")
         }
@@ -148,7 +198,8 @@ struct KnownRecord: Sendable {
         let statement = try database.cachedStatement(
             sql: selectOne
         )
-        return try Row.fetchOne(statement, arguments: [name]).map(KnownRecord.init)
+        return try Row.fetchOne(statement, arguments: [StoredName.value(name)])
+            .map { try KnownRecord($0, database) }
     }
 
     /// The records of some names, by name.
@@ -157,10 +208,10 @@ struct KnownRecord: Sendable {
             sql: selectPortion
         )
         var records = [String: KnownRecord](minimumCapacity: names.count)
-        for portion in Portion.of(names) {
+        for portion in Portion.of(names.map(StoredName.value)) {
             let rows = try Row.fetchCursor(statement, arguments: portion)
             while let row = try rows.next() {
-                let record = KnownRecord(row)
+                let record = try KnownRecord(row, database)
                 records[record.name] = record
             }
         }
@@ -181,18 +232,35 @@ struct KnownRecord: Sendable {
                 """
         )
         var tags: [String: (tag: String, session: Int64)] = [:]
-        for portion in Portion.of(names) {
+        for portion in Portion.of(names.map(StoredName.value)) {
             let rows = try Row.fetchCursor(statement, arguments: portion)
             while let row = try rows.next() {
-                if row[3] as String == zone { tags[row[0]] = (row[1], row[2]) }
+                if row[3] as String == zone { tags[StoredName.text(row[0])] = (row[1], row[2]) }
             }
         }
         return tags
     }
 
+    /// The keys of a table's rows that the server has.
+    static func keys(_ database: Database, of table: String) throws -> [String] {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT name, key FROM grdb_cloudkit_record
+                WHERE tbl = \(Words.sql("?")) AND system IS NOT NULL
+                """,
+            arguments: [table]
+        )
+        var keys: [String] = []
+        while let row = try rows.next() {
+            if let key = StoredKey.text(row[1], StoredName.text(row[0])) { keys.append(key) }
+        }
+        return keys
+    }
+
     /// Notes that a fetch saw records.
     static func mark(_ database: Database, _ names: [String], _ session: Int64) throws {
-        for portion in Portion.of(names) {
+        for portion in Portion.of(names.map(StoredName.value)) {
             try database.run(
                 """
                 UPDATE grdb_cloudkit_record SET session = \(session)
@@ -209,20 +277,69 @@ struct KnownRecord: Sendable {
         where condition: String,
         arguments: StatementArguments = []
     ) throws -> [KnownRecord] {
-        // The plus keeps SQLite from going through all names in order to spare a sort of few.
-        let statement = try database.cachedStatement(
-            sql: "\(select) \(condition) ORDER BY +name"
-        )
-        return try Row.fetchAll(statement, arguments: arguments).map(KnownRecord.init)
+        let statement = try database.cachedStatement(sql: "\(select) \(condition)")
+        return try Row.fetchAll(statement, arguments: arguments)
+            .map { try KnownRecord($0, database) }
+            .sorted { $0.name < $1.name }
     }
 
-    func save(_ database: Database) throws {
+    /// Writes the record.
+    ///
+    /// - Parameters:
+    ///   - database: The file.
+    ///   - row: The row as it is now; what the record has of it is not kept twice.
+    ///   - table: The row's table.
+    /// - Throws: An error of the database.
+    func save(
+        _ database: Database,
+        row: [String: StoreValue] = [:],
+        _ table: TableSchema? = nil
+    ) throws {
+        let base = try baseData(database, row: row, table)
+        try save(database, base: base, Words.current(database))
+    }
+
+    /// The fields as bytes beside a row as it is now.
+    func baseData(
+        _ database: Database,
+        row: [String: StoreValue] = [:],
+        _ table: TableSchema? = nil
+    ) throws -> Data {
+        var words = try Words.current(database)
+        let missing = base.missingWords(words)
+        if !missing.isEmpty { words = try Words.adding(missing, database) }
+        return try base.data(words, isInRow: keeps(row, table))
+    }
+
+    /// Writes the record with fields that are bytes already.
+    func save(_ database: Database, base: Data, _ words: Words) throws {
+        var words = words
+        let names = [type] + (key.map { [$0.table] } ?? [])
+        if names.contains(where: { words.number(of: $0) == nil }) {
+            words = try Words.adding(names, database, areNeeded: true)
+        }
         let statement = try database.cachedStatement(sql: Self.upsert)
+        let keepsKey = zone.isEmpty && waiting == nil && problem == nil
         try statement.execute(arguments: [
-            name, key?.table, key?.text, type, tag, system, base, waiting, goes, problem, session,
-            zone, lacks,
+            StoredName.value(name), key.flatMap { words.number(of: $0.table) },
+            keepsKey ? StoredKey.value(key?.text, name) : key?.text.databaseValue,
+            words.number(of: type), tag, system, base, waiting, goes, problem, session, zone, lacks,
         ])
         try saveSent(database)
+    }
+
+    /// Has the record taken in when it comes again, although it is the version that the file knows.
+    func forgetTag(_ database: Database) throws {
+        try database.run(
+            "UPDATE grdb_cloudkit_record SET tag = NULL WHERE name = ?",
+            [StoredName.value(name)]
+        )
+    }
+
+    /// Has the next fetch bring the record again, and so everything.
+    func fetchAgain(_ database: Database) throws {
+        try forgetTag(database)
+        try database.run("UPDATE grdb_cloudkit_control SET engine = NULL")
     }
 
     /// Notes what is on the way of a record that the file has.
@@ -230,10 +347,13 @@ struct KnownRecord: Sendable {
         if let sent {
             try database.run(
                 "INSERT OR REPLACE INTO grdb_cloudkit_sent VALUES (?, ?, ?, ?)",
-                [name, sent.fields, sent.version, sent.entry]
+                [StoredName.value(name), sent.fields, sent.version, sent.entry]
             )
         } else if hasSent {
-            try database.run("DELETE FROM grdb_cloudkit_sent WHERE name = ?", [name])
+            try database.run(
+                "DELETE FROM grdb_cloudkit_sent WHERE name = ?",
+                [StoredName.value(name)]
+            )
         }
     }
 
@@ -245,6 +365,8 @@ struct KnownRecord: Sendable {
     ///   - base: The fields as the server has them now.
     ///   - tag: The tag that the record had when it went.
     ///   - version: The version that it was stamped with.
+    ///   - entry: The version of the outbox entry that says that the row has not changed since; nil
+    ///     where that does not matter.
     /// - Returns: Whether the file has that record still; if not, nothing is noted.
     /// - Throws: An error of the database.
     static func accept(
@@ -252,23 +374,25 @@ struct KnownRecord: Sendable {
         _ record: SavedRecord,
         base: Data,
         after tag: String?,
-        version: Int64?
+        version: Int64?,
+        entry: Int64? = nil
     ) throws -> Bool {
         try database.run(
             """
-            UPDATE grdb_cloudkit_record SET tag = ?, system = ?, base = ?, session = \(savedHere),
-                problem = NULL
-            WHERE name = ? AND tag IS ?
-                AND (SELECT version FROM grdb_cloudkit_sent s WHERE s.name = grdb_cloudkit_record.name) IS ?
+            UPDATE grdb_cloudkit_record SET tag = ?1, system = ?2, base = ?3,
+                session = \(savedHere), problem = NULL
+            WHERE name = ?4 AND tag IS ?5
+                AND (SELECT version FROM grdb_cloudkit_sent WHERE name = ?4) IS ?6
+                AND (?7 IS NULL OR EXISTS (SELECT 1 FROM grdb_cloudkit_outbox WHERE version = ?7))
             """,
-            [record.tag, record.system, base, record.name, tag, version]
+            [record.tag, record.system, base, StoredName.value(record.name), tag, version, entry]
         )
         return database.changesCount == 1
     }
 
     /// Forgets saves that were answered.
     static func clearSent(_ database: Database, names: [String]) throws {
-        for portion in Portion.of(names) {
+        for portion in Portion.of(names.map(StoredName.value)) {
             try database.run(
                 "DELETE FROM grdb_cloudkit_sent WHERE name IN (\(Portion.marks))",
                 portion
@@ -277,6 +401,7 @@ struct KnownRecord: Sendable {
     }
 
     func delete(_ database: Database) throws {
+        let name = StoredName.value(name)
         try database.run("DELETE FROM grdb_cloudkit_record WHERE name = ?", [name])
         try database.run("DELETE FROM grdb_cloudkit_sent WHERE name = ?", [name])
         if let key { try Place.remove(database, key) }

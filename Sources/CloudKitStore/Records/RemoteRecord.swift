@@ -12,10 +12,12 @@ struct RemoteRecord {
     var system: Data
     /// The fields, or why they cannot be read.
     var fields: Result<[String: StoreValue], any Error>
-    /// The fields as bytes; nil when they cannot be read.
-    var base: Data?
     /// The fields as values to insert, where no row is there.
     var insertion: StatementArguments?
+    /// The fields as bytes beside a row that was inserted so, with the file's words.
+    var inserted: (base: Data, words: Words)?
+    /// The words that the bytes would be shorter with.
+    var missingWords: [String] = []
     /// The names of the record above it in a shared tree, and of its share.
     var parent: String?
     var share: String?
@@ -28,7 +30,13 @@ struct RemoteRecord {
     /// Whether nothing was read but name and tag, because the file has the version already.
     var isUnread = false
 
-    init(_ record: CKRecord, _ mapping: RowMapping) {
+    /// Reads a record.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - mapping: What its fields are.
+    ///   - words: The file's words, for a record that may be inserted as it is.
+    init(_ record: CKRecord, _ mapping: RowMapping, _ words: Words? = nil) {
         name = record.recordID.recordName
         type = record.recordType
         tag = record.recordChangeTag
@@ -38,9 +46,9 @@ struct RemoteRecord {
         let table = mapping.catalog.table(ofType: record.recordType)
         key = table.flatMap { RowKey(recordName: record.recordID.recordName, $0) }
         fields = Result { try mapping.fields(record, table) }
-        if case .success(let fields) = fields {
-            base = FieldCoding.data(fields)
-            if let key, let table { insertion = mapping.insertion(of: fields, key, table) }
+        if case .success(let fields) = fields, let key, let table {
+            insertion = mapping.insertion(of: fields, key, table)
+            if insertion != nil, let words { prepare(fields, table, words) }
         }
         modified = record.modificationDate.map { Int64($0.timeIntervalSince1970 * 1_000_000) }
         self.record = record
@@ -52,6 +60,22 @@ struct RemoteRecord {
             if let asset = object as? CKAsset { files[column.field] = asset.place }
         }
     }
+
+    /// Makes the bytes of fields of which the row will have all that are columns.
+    private mutating func prepare(
+        _ fields: [String: StoreValue],
+        _ table: TableSchema,
+        _ words: Words
+    ) {
+        let known = KnownFields(fields)
+        missingWords = known.missingWords(words)
+        if let base = try? known.data(words, isInRow: { field, _ in table.keepsOnce(field) }) {
+            inserted = (base, words)
+        }
+    }
+
+    /// Whether the fields can be read.
+    var isReadable: Bool { (try? fields.get()) != nil }
 
     /// A record whose version the file had when it came; it is read only if it no longer has.
     init(unread record: CKRecord) {
@@ -72,12 +96,10 @@ struct RemoteRecord {
         key = table.flatMap { RowKey(recordName: record.recordName, $0) }
         tag = record.tag
         system = record.system ?? Data()
-        let archived = record.system.flatMap(RecordArchive.record)
+        let archived = record.archived()
         parent = archived?.parent?.recordID.recordName
         share = archived?.share?.recordID.recordName
-        let kept = try record.baseFields()
-        let current = table.map { mapping.current(kept, $0) } ?? kept
-        fields = .success(current)
-        base = FieldCoding.data(current)
+        let kept = try record.baseFields().known
+        fields = .success(table.map { mapping.current(kept, $0) } ?? kept)
     }
 }

@@ -170,7 +170,7 @@ struct RowMapping: Sendable {
     /// Fields as a table has them whose columns were not known when they came.
     func current(_ fields: [String: StoreValue], _ table: TableSchema) -> [String: StoreValue] {
         fields.reduce(into: fields) { fields, field in
-            guard let column = table.byField[field.key] else { return }
+            guard let column = table.byField[field.key], !field.value.isUnknown else { return }
             fields[field.key] =
                 if case .written = field.value {
                     current(field.value, column)

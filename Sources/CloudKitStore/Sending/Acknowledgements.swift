@@ -61,7 +61,13 @@ struct Acknowledgements {
         for record in records {
             let entry = entries[record.name]
             if mapping.defect == nil, let entry, let sent = sent[record.name],
-                try note(record, base: sent.base, after: sent.tag, version: sent.version)
+                try note(
+                    record,
+                    base: sent.base,
+                    after: sent.tag,
+                    version: sent.version,
+                    entry: entry.version
+                )
             {
                 noted.append(record.name)
                 whole.append((record, entry.key, entry.version))
@@ -87,8 +93,17 @@ struct Acknowledgements {
             }
             try applier.acknowledge(sent, &known, &entry)
         }
-        let isNoted =
-            try note(record, base: known.base, after: before.tag, version: before.sent?.version)
+        let table = mapping.catalog[key.table]
+        let row = try table.flatMap { table in
+            try RowStore(database: database, mapping: mapping).row(key, table)
+                .map { try mapping.fields($0, table) }
+        }
+        let isNoted = try note(
+            record,
+            base: known.baseData(database, row: row ?? [:], table),
+            after: before.tag,
+            version: before.sent?.version
+        )
         try locate(record, key)
         return isNoted
     }
@@ -98,10 +113,18 @@ struct Acknowledgements {
         _ record: SavedRecord,
         base: Data,
         after tag: String?,
-        version: Int64?
+        version: Int64?,
+        entry: Int64? = nil
     ) throws -> Bool {
         guard
-            try KnownRecord.accept(database, record, base: base, after: tag, version: version)
+            try KnownRecord.accept(
+                database,
+                record,
+                base: base,
+                after: tag,
+                version: version,
+                entry: entry
+            )
         else { return false }
         if let modified = record.modified { latest = max(latest ?? modified, modified) }
         return true

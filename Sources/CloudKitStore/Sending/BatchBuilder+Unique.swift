@@ -8,7 +8,8 @@ final class FreedValues: Sendable {
     /// The fields of a UNIQUE rule, and the deletions by their values.
     fileprivate struct Rule {
         var fields: [String]
-        var deletions: [[StoreValue]: OutboxEntry] = [:]
+        /// By digests of the values: where two have one, a deletion goes earlier than it must.
+        var deletions: [[UInt32]: OutboxEntry] = [:]
     }
 
     fileprivate struct Table {
@@ -37,7 +38,7 @@ final class FreedValues: Sendable {
     func deletions(for fields: [String: StoreValue], _ table: String) -> [OutboxEntry] {
         tables.withLock { tables in
             (tables[table]?.rules ?? []).compactMap { rule in
-                rule.deletions[rule.fields.map { fields[$0] ?? .null }]
+                rule.deletions[rule.fields.map { KnownFields.digest(fields[$0] ?? .null) }]
             }
         }
     }
@@ -60,10 +61,12 @@ extension FreedValues.Table {
         let wanted = Set(rules.flatMap { $0.fields })
         for (entry, name) in zip(deletions, names) {
             guard let record = name.flatMap({ known[$0] }), record.system != nil else { continue }
-            let base = try record.baseFields(where: wanted.contains)
+            let base = try record.base.digests(where: wanted.contains)
             for place in rules.indices {
-                let values = rules[place].fields.map { base[$0] ?? .null }
-                if !values.contains(.null) { rules[place].deletions[values] = entry }
+                let values = rules[place].fields.compactMap { base[$0] }
+                if values.count == rules[place].fields.count {
+                    rules[place].deletions[values] = entry
+                }
             }
         }
     }

@@ -283,7 +283,7 @@ struct BatchBuilder {
         if isNew, try !addDeletions(freeing: fields, table, depth: depth) { return }
         let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
         // Of a record that the server has, a change stands against its field and the stamp alone.
-        let base = try known.baseFields(includesWritten: true) {
+        let base = try known.baseFields(like: fields, includesWritten: true) {
             isNew || entry.changed[$0] != nil || $0 == RecordStamp.field
         }
         if let sent, let version = known.sent?.version {
@@ -327,7 +327,7 @@ struct BatchBuilder {
             batch.sent[name] = SentRecord(
                 tag: known.tag,
                 version: version,
-                base: try known.acceptedBase(table)
+                base: try known.acceptedBase(changes, table, row: fields, database).data
             )
         }
     }
@@ -367,7 +367,7 @@ struct BatchBuilder {
         _ table: TableSchema
     ) throws {
         let record =
-            known.system.flatMap(RecordArchive.record)
+            known.archived(in: zoneID)
             ?? CKRecord(
                 recordType: table.recordType,
                 recordID: CKRecord.ID(recordName: known.name, zoneID: zoneID)

@@ -28,7 +28,8 @@ struct SentRecord: Sendable {
     var tag: String?
     /// The version that it is stamped with.
     var version: Int64
-    /// The fields as the server has them once it accepts the save.
+    /// The fields as the server has them once it accepts the save, beside the row as it is until its
+    /// entry is another.
     var base: Data
 }
 

@@ -62,7 +62,7 @@ extension BatchBuilder {
         }
         // Of a row that nobody shares, a link is looked at when nothing else is to be sent.
         guard entry.changed.isEmpty,
-            let parent = known.system.flatMap(RecordArchive.record)?.parent?.recordID.recordName
+            let parent = known.archived()?.parent?.recordID.recordName
         else { return false }
         return try parent != link(row, table, known, entry, current: parent)
     }

@@ -65,7 +65,7 @@ extension ChangeApplier {
         known.problem =
             "The record '\(remote.name)' of another user has the key of another row of the table '"
             + "\(table.name)'; delete that row, or give it another key"
-        if let base = remote.base { known.base = base }
+        if let fields = try? remote.fields.get() { known.base = KnownFields(fields) }
         try known.save(database)
     }
 
@@ -73,7 +73,8 @@ extension ChangeApplier {
     mutating func retryAside() throws {
         let aside = try KnownRecord.fetchAll(
             database,
-            where: "problem IS NOT NULL AND tbl IS NULL AND instr(name, char(10)) > 0"
+            where: "problem IS NOT NULL AND tbl IS NULL AND typeof(name) = 'text' AND "
+                + "instr(name, char(10)) > 0"
         )
         for known in aside {
             guard let table = catalog.table(ofType: known.type),
@@ -198,11 +199,12 @@ extension ChangeApplier {
             try takeBackBelow(key, table, depth: depth)
             return try letGo(key)
         }
-        let base = try known.baseFields()
         let existing = try rows.row(key, table)
+        let shown = try existing.map { try mapping.fields($0, table) } ?? [:]
+        let base = try known.baseFields(like: shown).known
         var lost: [String: StoreValue] = [:]
-        if let existing, !entry.isDeleted {
-            lost = try mapping.fields(existing, table).filter { entry.changed[$0.key] != nil }
+        if existing != nil, !entry.isDeleted {
+            lost = shown.filter { entry.changed[$0.key] != nil }
         }
         let kept = base.filter { table.byField[$0.key] != nil }
         let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: "access")

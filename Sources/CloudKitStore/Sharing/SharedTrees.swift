@@ -153,9 +153,9 @@ struct SharedTrees {
             let name = try catalog[key.table].map(key.recordName)
             let known = try name.flatMap { try KnownRecord.fetch(database, name: $0) }
             var new = Place(zone: place.zone, writes: place.writes)
-            if let known, let system = known.system, known.zone == place.zone {
+            if let known, known.system != nil, known.zone == place.zone {
                 new.name = known.recordName
-                new.parent = RecordArchive.record(system)?.parent?.recordID.recordName
+                new.parent = known.archived()?.parent?.recordID.recordName
             }
             try new.save(database, key)
         }

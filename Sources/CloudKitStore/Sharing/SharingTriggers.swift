@@ -84,7 +84,8 @@ struct SharingTriggers {
                 DELETE FROM grdb_cloudkit_place WHERE tbl = \(table.name.literal)
                         AND key = \(key) AND share IS NULL
                         AND (zone = '' OR name IS NULL AND NOT EXISTS (SELECT 1
-                            FROM grdb_cloudkit_record r WHERE r.tbl = \(table.name.literal)
+                            FROM grdb_cloudkit_record r
+                            WHERE r.tbl = \(Words.sql(table.name.literal))
                             AND r.key = \(key) AND r.zone <> ''))
                         AND NOT EXISTS (\(select("1", above("NEW"))));
                 """

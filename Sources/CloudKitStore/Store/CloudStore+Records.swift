@@ -5,6 +5,10 @@ import GRDB
 extension CloudStore {
     /// The record behind a row, as the server had it last, without assets.
     ///
+    /// What record and row agree on is kept once, so that fields are missing whose columns have edits
+    /// that were not sent; those of rows that others share, and those that are merged by a counter, a
+    /// set or a rule of the app's, are there always.
+    ///
     /// - Parameters:
     ///   - key: The row's key: the value as text, bytes in hexadecimal, several columns as a JSON
     ///     array.
@@ -15,16 +19,21 @@ extension CloudStore {
     public func record(of key: String, in table: String) async throws -> CKRecord {
         let schema = try schema(table)
         let id = try await recordID(of: key, in: table)
-        let known = try await file.read { database in
-            try KnownRecord.fetch(database, name: id.recordName)
+        let (known, row) = try await file.read { [mapping = file.mapping] database in
+            let rows = RowStore(database: database, mapping: mapping)
+            return (
+                try KnownRecord.fetch(database, name: id.recordName),
+                try rows.row(RowKey(table: table, text: key), schema)
+                    .map { try mapping.fields($0, schema) }
+            )
         }
-        guard let known, let record = known.system.flatMap(RecordArchive.record) else {
+        guard let known, let record = known.archived(in: id.zoneID) else {
             throw CloudStoreError(
                 .neverSent,
                 "The row '\(key)' of the table '\(table)' was never sent; sync first"
             )
         }
-        let fields = try known.baseFields()
+        let fields = try known.baseFields(like: row ?? [:]).known
         file.mapping.write(fields.filter { schema.byField[$0.key] != nil }, to: record, schema)
         file.mapping.write(fields.filter { schema.byField[$0.key] == nil }, to: record, nil)
         file.mapping.writeForms(fields, over: [:], to: record, schema)
@@ -106,12 +115,12 @@ extension CloudStore {
                 try names?.compactMap { try KnownRecord.fetch(database, name: $0) }
                 ?? KnownRecord.fetchAll(
                     database,
-                    where: "tbl = ? AND system IS NOT NULL",
+                    where: "tbl = \(Words.sql("?")) AND system IS NOT NULL",
                     arguments: [table.name]
                 )
             let missing = try records.filter { known in
                 guard let key = known.key, let row = try rows.row(key, table) else { return false }
-                let base = try known.baseFields()
+                let base = try known.baseFields { field in columns.contains { $0.field == field } }
                 return columns.contains { column in
                     row[column.name]?.isNull == true
                         && !(base[column.field] ?? .null).isNull

@@ -51,7 +51,8 @@ extension CloudStore {
                     sql: """
                         SELECT tbl, key, problem FROM grdb_cloudkit_outbox WHERE problem IS NOT NULL
                         UNION ALL
-                        SELECT tbl, key, problem FROM grdb_cloudkit_record WHERE problem IS NOT NULL
+                        SELECT \(Words.sql(ofNumber: "tbl")), key, problem
+                            FROM grdb_cloudkit_record WHERE problem IS NOT NULL
                         ORDER BY tbl, key
                         """
                 ).map { .init(table: $0["tbl"], key: $0["key"], reason: $0["problem"]) }
@@ -68,8 +69,8 @@ extension CloudStore {
         try Row.fetchAll(
             database,
             sql: """
-                SELECT tbl, key, waiting FROM grdb_cloudkit_record
-                WHERE \(condition) AND tbl IS NOT NULL ORDER BY tbl, key LIMIT 100
+                SELECT \(Words.sql(ofNumber: "tbl")) AS tbl, key, waiting FROM grdb_cloudkit_record
+                WHERE \(condition) AND tbl IS NOT NULL ORDER BY 1, key LIMIT 100
                 """
         ).map { .init(table: $0["tbl"], key: $0["key"], recordName: $0["waiting"]) }
     }

@@ -59,9 +59,10 @@ private actor StatusWatch {
 
     private func observe() {
         guard observation == nil, let store else { return }
+        // Whatever writes records says so in the control table; SQLite tells nothing of tables without
+        // rowids.
         observation = DatabaseRegionObservation(
             tracking: Table("grdb_cloudkit_outbox"),
-            Table("grdb_cloudkit_record"),
             Table("grdb_cloudkit_control")
         ).start(in: store.file.writer) { [signal] _ in
             signal.finish()

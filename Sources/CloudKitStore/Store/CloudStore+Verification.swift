@@ -148,7 +148,8 @@ extension CloudStore {
         let entry = try OutboxEntry.fetch(rows.database, key)
         if entry?.isDeleted == true { return nil }
         guard let row = try rows.row(key, table) else { return .missingHere }
-        let (base, fields) = (try known.baseFields(), try rows.mapping.fields(row, table))
+        let fields = try rows.mapping.fields(row, table)
+        let base = try known.baseFields(like: fields)
         for (field, value) in fields where entry?.changed[field] == nil {
             guard let theirs = expected(field, base, table), value != theirs else { continue }
             if value.isNull, case .asset = theirs.plain { continue }
@@ -179,7 +180,8 @@ extension CloudStore {
         let source = database(of: file.id(zone))
         let named = Dictionary(grouping: differences, by: \.kind).mapValues { $0.map(\.recordName) }
         let mapping = file.mapping
-        let fetched = (named[.unknownHere] ?? []) + (named[.otherVersion] ?? [])
+        // The values of a row that is gone went with it.
+        let fetched = [.unknownHere, .otherVersion, .missingHere].flatMap { named[$0] ?? [] }
         let gone = named[.missingOnServer] ?? []
         let (edited, missing) = (named[.unnotedEdit] ?? [], named[.missingHere] ?? [])
         let moved = named[.otherPlace] ?? []
@@ -195,10 +197,12 @@ extension CloudStore {
         }
         let arrived = records
         let changes = try await file.apply { database, mapping in
+            for name in missing {
+                try KnownRecord.fetch(database, name: name)?.forgetTag(database)
+            }
             var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.apply(arrived)
             try applier.delete(gone)
-            try applier.place(try missing.compactMap { try applier.candidate($0) })
             try applier.retryHidden()
             try applier.finishDeletions()
             let rows = RowStore(database: database, mapping: mapping)
@@ -218,11 +222,12 @@ extension CloudStore {
             let table = rows.mapping.catalog[key.table], let row = try rows.row(key, table)
         else { return }
         let now = try StoreClock.tick(rows.database)
-        let base = try known.baseFields()
+        let fields = try rows.mapping.fields(row, table)
+        let base = try known.baseFields(like: fields)
         var entry =
             try OutboxEntry.fetch(rows.database, key)
             ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: now)
-        for (field, value) in try rows.mapping.fields(row, table) {
+        for (field, value) in fields {
             guard let theirs = expected(field, base, table), theirs != value,
                 !(value.isNull && known.hidesTarget(of: theirs))
             else { continue }

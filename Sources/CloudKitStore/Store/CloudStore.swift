@@ -90,7 +90,7 @@ public final class CloudStore: Sendable {
     ) throws -> (catalog: TableCatalog, isNew: Bool) {
         do {
             return try database.write { database in
-                let isNew = try ControlTables.install(
+                let (isNew, isUpgraded) = try ControlTables.install(
                     in: database,
                     device: configuration.device ?? newDevice()
                 )
@@ -103,6 +103,7 @@ public final class CloudStore: Sendable {
                 try AppTriggers(database, catalog).check()
                 let mapping = RowMapping(catalog: catalog, defect: configuration.defect)
                 _ = try Reconciliation(database, mapping).run()
+                if isUpgraded { try KnownRecord.keepOnce(database, mapping) }
                 return (catalog, isNew)
             }
         } catch let error as DatabaseError

@@ -67,15 +67,19 @@ extension StoreDelegate {
         var written = 0
         let records = ordered(arrivals.records)
         let zone = arrivals.zone
-        let known = try await file.read { database in
-            try KnownRecord.tags(database, of: records.map(\.recordID.recordName), in: zone)
-                .mapValues { $0.tag }
+        let (known, words) = try await file.read { database in
+            let tags = try KnownRecord.tags(
+                database,
+                of: records.map(\.recordID.recordName),
+                in: zone
+            )
+            return (tags.mapValues { $0.tag }, try Words.current(database))
         }
-        var part = part(of: records[...], known)
+        var part = part(of: records[...], known, words)
         repeat {
             written += part.count
             let rest = records[written...]
-            async let next = self.part(of: rest, known)
+            async let next = self.part(of: rest, known, words)
             let duration = try await write(part, arrivals.zone, rest.isEmpty ? engine : nil)
             state.withLock {
                 $0.arrivals.adapt(to: duration, of: part.count)
@@ -112,12 +116,13 @@ extension StoreDelegate {
     /// Those that came as they are known, such as a device's own after it sent them, are not read.
     private func part(
         of records: ArraySlice<CKRecord>,
-        _ known: [String: String]
+        _ known: [String: String],
+        _ words: Words
     ) -> [RemoteRecord] {
         records.prefix(state.withLock { $0.arrivals.limit }).map { record in
             let tag = known[record.recordID.recordName]
             return tag != nil && tag == record.recordChangeTag
-                ? RemoteRecord(unread: record) : RemoteRecord(record, file.mapping)
+                ? RemoteRecord(unread: record) : RemoteRecord(record, file.mapping, words)
         }
     }
 

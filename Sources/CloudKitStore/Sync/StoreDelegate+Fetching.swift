@@ -174,7 +174,8 @@ extension StoreDelegate {
                     WHERE system IS NOT NULL AND session < ? AND zone = ? ORDER BY name LIMIT ?
                     """
             )
-            return try String.fetchAll(statement, arguments: [session, zone, limit])
+            return try DatabaseValue.fetchAll(statement, arguments: [session, zone, limit])
+                .map(StoredName.text)
         }
     }
 

@@ -30,7 +30,7 @@ extension StoreFile {
                     for name in names {
                         try database.execute(
                             sql: "UPDATE grdb_cloudkit_record SET lacks = 0 WHERE name = ?",
-                            arguments: [name]
+                            arguments: [StoredName.value(name)]
                         )
                     }
                 }
@@ -86,6 +86,7 @@ extension StoreFile {
             guard let known = try KnownRecord.fetch(rows.database, name: record.name),
                 let key = known.key, let row = try rows.row(key, table)
             else { continue }
+            // Assets are kept as they are.
             let (base, fields) = (try known.baseFields(), try record.fields.get())
             let entry = try OutboxEntry.fetch(rows.database, key)
             var hasChanged = false

@@ -18,6 +18,7 @@ final class TableSchema: Sendable {
     let assetColumns: [TableColumn]
     /// The columns by field.
     let byField: [String: TableColumn]
+    private let once: Set<String>
     private let hasNulls: Bool
     private let places: [String: Int]
     /// The SQL that is run for every row.
@@ -36,6 +37,7 @@ final class TableSchema: Sendable {
         fieldColumns = columns.filter { !($0.isKey && declaration.recordNames == .key) }
         assetColumns = columns.filter { $0.form == .asset }
         byField = Dictionary(columns.map { ($0.field, $0) }) { first, _ in first }
+        once = Set(columns.filter { Self.isComparedAlone($0, declaration) }.map(\.field))
         hasNulls = columns.contains(where: \.saysNull)
         places = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
         sql = RowSQL(table: declaration.name, columns: columns, keyColumns: keyColumns)
@@ -77,6 +79,18 @@ final class TableSchema: Sendable {
     func rule(ofField field: String) -> MergeRule {
         guard let column = byField[field] else { return declaration.rule }
         return declaration.fieldRules[column.name] ?? declaration.rule
+    }
+
+    /// Whether a field's value of before is needed for nothing but to tell whether it changed, so that
+    /// it need not be kept where the row has it.
+    func keepsOnce(_ field: String) -> Bool { once.contains(field) }
+
+    private static func isComparedAlone(_ column: TableColumn, _ declaration: SyncedTable) -> Bool {
+        guard column.form != .asset else { return false }
+        return switch declaration.fieldRules[column.name] ?? declaration.rule {
+        case .counter, .set, .custom: false
+        case .laterEdit, .server, .client, .minimum, .maximum: true
+        }
     }
 
     /// What the columns and their fields are, to notice an upgrade.

@@ -1,6 +1,7 @@
+import Foundation
 import GRDB
 
-/// Brings the control tables of older versions up to version 4.
+/// Brings the control tables of older versions up to this one.
 enum ControlTableUpgrades {
     /// The table that says what version of 1 to 3 a file has.
     static let control = "cloudkit_control"
@@ -107,9 +108,94 @@ enum ControlTableUpgrades {
         }
     }
 
+    /// 5: records take a fraction of what they took.
+    ///
+    /// What rows have is taken out of them later, when the tables are known: see
+    /// ``KnownRecord/keepOnce(_:_:)``.
+    static func compactRecords(in database: Database) throws {
+        for index in ["waiting", "goes", "problem", "unknown", "lacks"] {
+            try database.execute(sql: "DROP INDEX IF EXISTS grdb_cloudkit_record_\(index)")
+        }
+        let sent = try Row.fetchAll(
+            database,
+            sql: "SELECT name, fields, version, entry FROM grdb_cloudkit_sent"
+        )
+        try database.execute(sql: "DROP TABLE grdb_cloudkit_sent")
+        try database.with("legacy_alter_table", atLeast: 1) {
+            try database.execute(
+                sql: "ALTER TABLE grdb_cloudkit_record RENAME TO grdb_cloudkit_record4"
+            )
+        }
+        try database.execute(
+            sql: ControlTables.records
+                + """
+                ALTER TABLE grdb_cloudkit_control ADD COLUMN words INTEGER NOT NULL DEFAULT 0;
+                UPDATE grdb_cloudkit_control SET version = 5;
+                """
+        )
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT name, tbl, key, type, tag, system, base, waiting, goes, problem, session,
+                    zone, lacks
+                FROM grdb_cloudkit_record4 ORDER BY name
+                """
+        )
+        while let row = try rows.next() { try KnownRecord(version4: row).save(database) }
+        for row in sent {
+            try database.execute(
+                sql: "INSERT INTO grdb_cloudkit_sent VALUES (?, ?, ?, ?)",
+                arguments: [
+                    StoredName.value(row["name"]), row["fields"] as Data, row["version"] as Int64,
+                    row["entry"] as Int64,
+                ]
+            )
+        }
+        try database.execute(
+            sql: "DROP TABLE grdb_cloudkit_record4;" + ControlTables.recordIndexes
+        )
+    }
+
     private static func isOurs(_ trigger: String) -> Bool {
         ["insert", "update", "rekey", "delete", "share"].contains {
             trigger.hasPrefix("cloudkit_\($0)_")
+        }
+    }
+}
+
+extension KnownRecord {
+    /// A record as version 4 had it.
+    fileprivate init(version4 row: Row) throws {
+        let key: RowKey? =
+            if let table: String = row["tbl"], let text: String = row["key"] {
+                RowKey(table: table, text: text)
+            } else {
+                nil
+            }
+        self.init(name: row["name"], key: key, type: row["type"], zone: row["zone"])
+        tag = row["tag"]
+        system = row["system"]
+        if let record = archived() { system = RecordArchive.data(record) }
+        base = KnownFields(try FieldCoding.fields(row["base"]))
+        waiting = row["waiting"]
+        goes = row["goes"]
+        problem = row["problem"]
+        session = row["session"]
+        lacks = row["lacks"]
+    }
+
+    /// Takes out of all records what their rows have.
+    static func keepOnce(_ database: Database, _ mapping: RowMapping) throws {
+        let rows = RowStore(database: database, mapping: mapping)
+        let names = try DatabaseValue.fetchAll(
+            database,
+            sql: "SELECT name FROM grdb_cloudkit_record WHERE tbl IS NOT NULL AND zone = ''"
+        )
+        for name in names.map(StoredName.text) {
+            guard let known = try KnownRecord.fetch(database, name: name), let key = known.key,
+                let table = mapping.catalog[key.table], let row = try rows.row(key, table)
+            else { continue }
+            try known.save(database, row: mapping.fields(row, table), table)
         }
     }
 }

@@ -10,7 +10,7 @@ enum ControlTables {
     static let prefix = "grdb_cloudkit_"
 
     /// The version of these tables; a file of a newer version is left alone.
-    static let version = 4
+    static let version = 5
 
     /// The wall clock in microseconds, or what a test says it is.
     static let now =
@@ -33,7 +33,8 @@ enum ControlTables {
             session INTEGER NOT NULL DEFAULT 0,
             sweeps INTEGER NOT NULL DEFAULT 0,
             lastSync INTEGER,
-            sharedEngine BLOB
+            sharedEngine BLOB,
+            words INTEGER NOT NULL DEFAULT 0
         );
         CREATE TABLE grdb_cloudkit_table (
             name TEXT PRIMARY KEY,
@@ -48,21 +49,6 @@ enum ControlTables {
             since INTEGER NOT NULL,
             problem TEXT,
             PRIMARY KEY (tbl, key)
-        );
-        CREATE TABLE grdb_cloudkit_record (
-            name TEXT PRIMARY KEY,
-            tbl TEXT,
-            key TEXT,
-            type TEXT NOT NULL,
-            tag TEXT,
-            system BLOB,
-            base BLOB NOT NULL,
-            waiting TEXT,
-            goes INTEGER NOT NULL DEFAULT 0,
-            problem TEXT,
-            session INTEGER NOT NULL DEFAULT 0,
-            zone TEXT NOT NULL DEFAULT '',
-            lacks INTEGER NOT NULL DEFAULT 0
         );
         CREATE TABLE grdb_cloudkit_journal (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -99,8 +85,32 @@ enum ControlTables {
             zone TEXT PRIMARY KEY,
             sweeps INTEGER NOT NULL DEFAULT 0
         ) WITHOUT ROWID;
+        """
+
+    /// The tables of records, which are as large as the rows: names as ``StoredName`` has them, keys as
+    /// ``StoredKey``, fields as ``KnownFields``, tables and types as numbers of ``Words``.
+    static let records = """
+        CREATE TABLE grdb_cloudkit_word (
+            id INTEGER PRIMARY KEY,
+            text TEXT NOT NULL UNIQUE
+        );
+        CREATE TABLE grdb_cloudkit_record (
+            name PRIMARY KEY NOT NULL,
+            tbl INTEGER,
+            key,
+            type INTEGER NOT NULL,
+            tag TEXT,
+            system BLOB,
+            base BLOB NOT NULL,
+            waiting TEXT,
+            goes INTEGER NOT NULL DEFAULT 0,
+            problem TEXT,
+            session INTEGER NOT NULL DEFAULT 0,
+            zone TEXT NOT NULL DEFAULT '',
+            lacks INTEGER NOT NULL DEFAULT 0
+        ) WITHOUT ROWID;
         CREATE TABLE grdb_cloudkit_sent (
-            name TEXT PRIMARY KEY,
+            name PRIMARY KEY NOT NULL,
             fields BLOB NOT NULL,
             version INTEGER NOT NULL,
             entry INTEGER NOT NULL
@@ -117,6 +127,12 @@ enum ControlTables {
 
     /// The indexes of these tables.
     static let indexes = """
+        CREATE INDEX grdb_cloudkit_outbox_version ON grdb_cloudkit_outbox (version);
+        CREATE INDEX grdb_cloudkit_place_parent ON grdb_cloudkit_place (zone, parent);
+        """
+
+    /// The indexes of the tables of records.
+    static let recordIndexes = """
         CREATE INDEX grdb_cloudkit_record_waiting ON grdb_cloudkit_record (waiting)
             WHERE waiting IS NOT NULL;
         CREATE INDEX grdb_cloudkit_record_goes ON grdb_cloudkit_record (goes) WHERE goes <> 0;
@@ -124,35 +140,37 @@ enum ControlTables {
             WHERE problem IS NOT NULL;
         CREATE INDEX grdb_cloudkit_record_unknown ON grdb_cloudkit_record (type) WHERE tbl IS NULL;
         CREATE INDEX grdb_cloudkit_record_lacks ON grdb_cloudkit_record (lacks) WHERE lacks <> 0;
-        CREATE INDEX grdb_cloudkit_outbox_version ON grdb_cloudkit_outbox (version);
-        CREATE INDEX grdb_cloudkit_place_parent ON grdb_cloudkit_place (zone, parent);
         """
 
     /// Makes the tables where they are missing, and brings those of older versions up to this one.
     ///
-    /// - Returns: Whether the file had none.
+    /// - Returns: Whether the file had none, and whether it had those of an older version.
     /// - Throws: A ``CloudStoreError`` when they are of a version that this code does not know.
-    static func install(in database: Database, device: String) throws -> Bool {
+    static func install(
+        in database: Database,
+        device: String
+    ) throws -> (isNew: Bool, isUpgraded: Bool) {
         if try database.tableExists(ControlTableUpgrades.control) {
             try ControlTableUpgrades.run(in: database)
         }
         guard try database.tableExists("grdb_cloudkit_control") else {
-            try database.execute(sql: sql + additions + indexes)
+            try database.execute(sql: sql + additions + records + indexes + recordIndexes)
             try database.execute(
                 sql: "INSERT INTO grdb_cloudkit_control (id, version, device) VALUES (1, ?, ?)",
                 arguments: [version, device]
             )
-            return true
+            return (true, false)
         }
         let found = try Int.fetchOne(database, sql: "SELECT version FROM grdb_cloudkit_control")
         guard let found, found <= version else { throw unknownVersion(found) }
+        if found == 4 { try ControlTableUpgrades.compactRecords(in: database) }
         try database.execute(sql: additions)
         // A process that ended while it applied changes rolled its transaction back, so that the
         // flag is clear; a file that was edited by hand may say otherwise.
         try database.execute(
             sql: "UPDATE grdb_cloudkit_control SET applying = 0 WHERE applying <> 0"
         )
-        return false
+        return (false, found == 4)
     }
 
     static func unknownVersion(_ found: Int?) -> CloudStoreError {

@@ -25,6 +25,7 @@ struct Reconciliation {
             )
             .map { ($0["name"] as String, $0["fingerprint"] as String) }
         )
+        try nameWords()
         for table in mapping.catalog.tables {
             let hadTriggers = try !TrackingTriggers(table).install(in: database)
             if let fingerprint = try known[table.name] ?? adopt(table, known) {
@@ -55,18 +56,37 @@ struct Reconciliation {
         return changes + (try fillNewTypes())
     }
 
+    /// Gives numbers to what records say most, the smallest to what they say oftenest.
+    private func nameWords() throws {
+        var words = [RecordStamp.field, try StoreClock(database).device]
+        for table in mapping.catalog.tables {
+            words += [table.recordType, table.name] + table.columns.map(\.field)
+        }
+        _ = try Words.adding(words, database, areNeeded: true)
+    }
+
     /// Takes over what the file knows of a table that has another name now and the same record type.
     ///
     /// - Returns: The table's columns of before; nil when it is none of before.
     private func adopt(_ table: TableSchema, _ known: [String: String]) throws -> String? {
         let names = try String.fetchAll(
             database,
-            sql: "SELECT DISTINCT tbl FROM grdb_cloudkit_record WHERE type = ? AND tbl IS NOT NULL",
+            sql: """
+                SELECT DISTINCT \(Words.sql(ofNumber: "tbl")) FROM grdb_cloudkit_record
+                WHERE type = \(Words.sql("?")) AND tbl IS NOT NULL
+                """,
             arguments: [table.recordType]
         )
         let gone = names.filter { mapping.catalog[$0] == nil && known[$0] != nil }
         guard gone.count == 1, let fingerprint = known[gone[0]] else { return nil }
-        for control in ["record", "outbox", "place", "journal"] {
+        try database.execute(
+            sql: """
+                UPDATE grdb_cloudkit_record SET tbl = \(Words.sql("?"))
+                WHERE tbl = \(Words.sql("?"))
+                """,
+            arguments: [table.name, gone[0]]
+        )
+        for control in ["outbox", "place", "journal"] {
             try database.execute(
                 sql: "UPDATE grdb_cloudkit_\(control) SET tbl = ? WHERE tbl = ?",
                 arguments: [table.name, gone[0]]
@@ -87,16 +107,18 @@ struct Reconciliation {
             table.fieldColumns.map { "\($0.field.literal), ?3" }
         )
         let key = RowKey.sql(table, of: table.name.quoted)
+        let known = try KnownRecord.keys(database, of: table.name).map(JSONText.string)
         try database.execute(
             sql: """
                 INSERT INTO grdb_cloudkit_outbox (tbl, key, deleted, changed, version, since)
                 SELECT ?1, \(key), 0, \(fields),
                     ?2 + row_number() OVER (), ?2 FROM \(table.name.quoted)
-                WHERE \(key) NOT IN (SELECT key FROM grdb_cloudkit_record
-                    WHERE tbl = ?1 AND system IS NOT NULL)
+                WHERE \(key) NOT IN (SELECT value FROM json_each(?4))
                 ON CONFLICT (tbl, key) DO NOTHING
                 """,
-            arguments: [table.name, now, time ?? now]
+            arguments: [
+                table.name, now, time ?? now, "[" + known.joined(separator: ",") + "]",
+            ]
         )
         try StoreClock.passOutbox(database)
     }
@@ -126,7 +148,7 @@ struct Reconciliation {
             for table in mapping.catalog.tables {
                 let records = try KnownRecord.fetchAll(
                     database,
-                    where: "tbl IS NULL AND type = ?",
+                    where: "tbl IS NULL AND type = \(Words.sql("?"))",
                     arguments: [table.recordType]
                 )
                 for record in records where RowKey(recordName: record.name, table) != nil {
@@ -209,14 +231,15 @@ struct Reconciliation {
     /// The fields of a record's columns, some of which may not have been known when it came.
     private func current(
         _ record: KnownRecord,
-        _ table: TableSchema
+        _ table: TableSchema,
+        _ row: [String: StoreValue]
     ) throws -> [String: StoreValue] {
-        let kept = try record.baseFields()
+        let kept = try record.baseFields(like: row, row.mapValues(\.plain))
         let current = mapping.current(kept, table)
-        if current != kept {
+        if current != kept, !current.values.contains(.unknown) {
             var known = record
-            known.base = FieldCoding.data(current)
-            try known.save(database)
+            known.base = KnownFields(current)
+            try known.save(database, row: row, table)
         }
         return current.filter { table.byField[$0.key] != nil }
     }
@@ -233,7 +256,8 @@ struct Reconciliation {
         try ControlTables.applying(database, mapping.catalog) {
             let records = try KnownRecord.fetchAll(
                 database,
-                where: "tbl = ? AND system IS NOT NULL AND waiting IS NULL AND problem IS NULL",
+                where:
+                    "tbl = \(Words.sql("?")) AND system IS NOT NULL AND waiting IS NULL AND problem IS NULL",
                 arguments: [table.name]
             )
             for record in records {
@@ -244,8 +268,13 @@ struct Reconciliation {
                     ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: 0)
                 guard !entry.isDeleted else { continue }
                 let fields = try existing.map { try mapping.fields($0, table) }
-                let base = try current(record, table)
-                let values = try body(base, fields, entry)
+                let base = try current(record, table, fields ?? [:])
+                var values = try body(base, fields, entry)
+                if values.values.contains(.unknown) {
+                    // A row that is gone took its values with it: the server has them.
+                    try record.fetchAgain(database)
+                    values = existing == nil ? [:] : values.known
+                }
                 guard !values.isEmpty else { continue }
                 let kind = try rows.write(values, key, table, over: existing, files: [:])
                 if let kind { changes.append(RowChange(kind, key)) }

@@ -19,6 +19,11 @@ package enum FieldCoding {
         static let written: UInt8 = 10
     }
 
+    /// What numbers, texts, bytes, dates and references begin with.
+    static let plainTags: Set<UInt8> = [
+        Tag.integer, Tag.real, Tag.text, Tag.bytes, Tag.date, Tag.reference,
+    ]
+
     package static func data(_ fields: [String: StoreValue]) -> Data {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
@@ -86,7 +91,7 @@ package enum FieldCoding {
 
     // MARK: Writing
 
-    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+    static func append(_ number: UInt64, to bytes: inout [UInt8]) {
         var rest = number
         while rest >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -95,11 +100,11 @@ package enum FieldCoding {
         bytes.append(UInt8(rest))
     }
 
-    private static func append(_ number: Int64, to bytes: inout [UInt8]) {
+    static func append(_ number: Int64, to bytes: inout [UInt8]) {
         append(UInt64(bitPattern: (number << 1) ^ (number >> 63)), to: &bytes)
     }
 
-    private static func append(_ text: String, to bytes: inout [UInt8]) {
+    static func append(_ text: String, to bytes: inout [UInt8]) {
         append(UInt64(text.utf8.count), to: &bytes)
         bytes.append(contentsOf: text.utf8)
     }
@@ -108,7 +113,7 @@ package enum FieldCoding {
         withUnsafeBytes(of: number.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    private static func append(_ value: StoreValue, to bytes: inout [UInt8]) {
+    static func append(_ value: StoreValue, to bytes: inout [UInt8]) {
         switch value {
         case .null: bytes.append(Tag.null)
         case .integer(let number):
@@ -151,29 +156,34 @@ package enum FieldCoding {
 
     // MARK: Reading
 
-    private struct Reader {
+    struct Reader {
         /// How deep lists may be nested; CloudKit has none in another.
         private static let depthLimit = 4
 
         let bytes: [UInt8]
-        private var place = 0
+        private(set) var place = 0
 
         init(bytes: [UInt8]) {
             self.bytes = bytes
         }
+
+        var isAtEnd: Bool { place >= bytes.count }
+
+        /// The next byte, which stays the next; nil at the end.
+        var next: UInt8? { isAtEnd ? nil : bytes[place] }
 
         /// Whether the next value is one that is held otherwise than usual, or none.
         var isAtWritten: Bool {
             place < bytes.count && (bytes[place] == Tag.written || bytes[place] == Tag.null)
         }
 
-        private mutating func byte() throws -> UInt8 {
+        mutating func byte() throws -> UInt8 {
             guard place < bytes.count else { throw Unreadable() }
             defer { place += 1 }
             return bytes[place]
         }
 
-        private mutating func unsigned() throws -> UInt64 {
+        mutating func unsigned() throws -> UInt64 {
             var number: UInt64 = 0
             var shift: UInt64 = 0
             while true {
@@ -185,7 +195,7 @@ package enum FieldCoding {
             }
         }
 
-        private mutating func signed() throws -> Int64 {
+        mutating func signed() throws -> Int64 {
             let number = try unsigned()
             return Int64(bitPattern: (number >> 1)) ^ -Int64(bitPattern: number & 1)
         }
@@ -197,7 +207,7 @@ package enum FieldCoding {
             return count
         }
 
-        private mutating func slice() throws -> ArraySlice<UInt8> {
+        mutating func slice() throws -> ArraySlice<UInt8> {
             let count = try count()
             defer { place += count }
             return bytes[place..<place + count]

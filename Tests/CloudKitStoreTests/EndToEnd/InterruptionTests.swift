@@ -48,7 +48,7 @@ struct InterruptionTests {
 
     @Test(
         "A save whose answer was lost counts once, even after another device saved on top",
-        arguments: [nil, 2, 3] as [Int?]
+        arguments: [nil, 2, 3, 4] as [Int?]
     )
     func lostAnswer(fileVersion: Int?) async throws {
         try await withScript { phone, laptop, transport, reopen in
@@ -65,7 +65,7 @@ struct InterruptionTests {
             // The process ends, and another opens the file.
             await phone.store.stop()
             if let fileVersion {
-                try await phone.database.write { try OldFile.turn($0, into: fileVersion) }
+                try await OldFile.turn(phone, into: fileVersion)
                 // An app may have what SQLite cannot compile any more.
                 try await phone.run("CREATE VIEW broken AS SELECT * FROM lost")
             }

@@ -424,7 +424,7 @@ struct SharingTests {
             try await phone.store.sync()
             try await phone.run("UPDATE note SET title = 'unsent' WHERE id = 'a'")
             await phone.store.stop()
-            try await phone.database.write { try OldFile.turn($0, into: 1) }
+            try await OldFile.turn(phone, into: 1)
             try await phone.run(
                 """
                 CREATE TRIGGER shout AFTER UPDATE OF title ON note

@@ -240,7 +240,7 @@ final class SimulatedDevice {
                 try Data.fetchOne(state),
                 Dictionary(
                     uniqueKeysWithValues: try Row.fetchAll(records)
-                        .map { ($0[0] as String, $0[1] as String?) }
+                        .map { (StoredName.text($0[0]), $0[1] as String?) }
                 )
             )
         }

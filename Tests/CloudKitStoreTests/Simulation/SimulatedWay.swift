@@ -1,4 +1,5 @@
 import CloudKit
+import CloudKitStore
 import CloudKitWebClient
 import Foundation
 import GRDB
@@ -287,7 +288,7 @@ final class SimulatedWay: Transport {
         var count = 0
         let rows = try Row.fetchCursor(statement)
         while let row = try rows.next() {
-            if let tag = page[row[0]], tag == row[1] as String? { count += 1 }
+            if let tag = page[StoredName.text(row[0])], tag == row[1] as String? { count += 1 }
         }
         return count
     }

@@ -28,10 +28,20 @@ struct CompactSystemFieldsTests {
         record = try #require(CKRecord(coder: unarchiver))
     }
 
+    /// Reads bytes with what is kept beside them.
+    private func unpacked(_ data: Data, of record: CKRecord) -> CKRecord? {
+        CKRecord(
+            compactSystemFields: data,
+            recordType: record.recordType,
+            recordID: record.recordID,
+            changeTag: record.recordChangeTag
+        )
+    }
+
     @Test("Everything but the values comes back")
     func whole() throws {
         record["title"] = "Milk"
-        let read = try #require(CKRecord(compactSystemFields: record.compactSystemFields))
+        let read = try #require(unpacked(record.compactSystemFields, of: record))
         #expect(read.recordType == "Note")
         #expect(read.recordID == record.recordID)
         #expect(read.recordChangeTag == "a7")
@@ -45,10 +55,32 @@ struct CompactSystemFieldsTests {
         #expect(read.allKeys().isEmpty && read.changedKeys().isEmpty)
     }
 
+    @Test("A record that this user made takes a few bytes")
+    func short() throws {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        archiver.encode("Note" as NSString, forKey: "RecordType")
+        archiver.encode(CKRecord.ID(recordName: "n"), forKey: "RecordID")
+        archiver.encode(NSDate(timeIntervalSince1970: 1_700_000_000.123), forKey: "RecordCtime")
+        archiver.encode(NSDate(timeIntervalSince1970: 1_700_000_000.123), forKey: "RecordMtime")
+        let user = CKRecord.ID(recordName: CKCurrentUserDefaultName)
+        archiver.encode(user, forKey: "CreatorUserRecordID")
+        archiver.encode(user, forKey: "LastModifiedUserRecordID")
+        archiver.finishEncoding()
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+        unarchiver.requiresSecureCoding = true
+        let record = try #require(CKRecord(coder: unarchiver))
+        #expect(record.compactSystemFields.count <= 12)
+        let read = try #require(unpacked(record.compactSystemFields, of: record))
+        #expect(read.creationDate == record.creationDate)
+        #expect(read.modificationDate == record.modificationDate)
+        #expect(read.creatorUserRecordID == record.creatorUserRecordID)
+        #expect(read.lastModifiedUserRecordID == record.lastModifiedUserRecordID)
+    }
+
     @Test("What is missing is missing again")
     func sparse() throws {
         let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n"))
-        let read = try #require(CKRecord(compactSystemFields: record.compactSystemFields))
+        let read = try #require(unpacked(record.compactSystemFields, of: record))
         #expect(read.recordID == record.recordID)
         #expect(read.recordChangeTag == nil && read.creationDate == nil && read.parent == nil)
     }
@@ -57,15 +89,15 @@ struct CompactSystemFieldsTests {
     func broken() {
         let data = record.compactSystemFields
         for count in 0..<data.count {
-            #expect(CKRecord(compactSystemFields: data.prefix(count)) == nil)
+            #expect(unpacked(data.prefix(count), of: record) == nil)
         }
-        #expect(CKRecord(compactSystemFields: data + [0]) == nil)
-        #expect(CKRecord(compactSystemFields: Data("bplist00".utf8)) == nil)
+        #expect(unpacked(data + [0], of: record) == nil)
+        #expect(unpacked(Data("bplist00".utf8), of: record) == nil)
         for place in data.indices {
             var other = data
             other[place] ^= 0xFF
             // Any answer will do, as long as there is one.
-            _ = CKRecord(compactSystemFields: other)
+            _ = unpacked(other, of: record)
         }
     }
 }

@@ -3,95 +3,149 @@ import Foundation
 /// System fields in a few bytes, for a program's own files: a keyed archive takes longer to make than
 /// the record took to arrive.
 ///
-/// Texts in UTF-8 after their length, dates as the bits of their seconds, a byte before each that may
-/// be missing. Apps and Apple's framework do not read it; archives are for them.
+/// Type, identity and tag are not among them; whoever keeps the bytes keeps those anyway, and says
+/// them again. Numbers are in as few bytes as they need, dates in whole milliseconds where they have
+/// no more. Apps and Apple's framework do not read it; archives are for them.
 extension CKRecord {
-    /// The first byte, which no keyed archive begins with.
-    private static let mark: UInt8 = 1
+    /// The first byte, which no keyed archive begins with, of records in no tree and in one.
+    private static let marks: (alone: UInt8, linked: UInt8) = (2, 3)
 
-    /// The record without its values, as ``init(compactSystemFields:)`` reads it.
+    /// The record without its values, as ``init(compactSystemFields:recordType:recordID:changeTag:)``
+    /// reads it.
     ///
     /// A share has more than these; archive it.
     package var compactSystemFields: Data {
         var writer = CompactWriter()
-        writer.bytes.append(Self.mark)
-        writer.write(system.recordType)
-        writer.write(system.recordID)
-        writer.write(system.changeTag)
-        writer.write(system.creationDate)
-        writer.write(system.modificationDate)
-        writer.write(system.creator)
-        writer.write(system.modifier)
-        writer.write(system.parent)
-        writer.write(system.share)
+        let isLinked = system.parent != nil || system.share != nil
+        writer.bytes.append(isLinked ? Self.marks.linked : Self.marks.alone)
+        writer.write(system.creationDate, after: nil)
+        writer.write(system.modificationDate, after: system.creationDate)
+        let zone = recordID.zoneID
+        writer.write(user: system.creator)
+        writer.write(user: system.modifier)
+        if isLinked {
+            writer.write(system.parent, zone)
+            writer.write(system.share, zone)
+        }
         return Data(writer.bytes)
     }
 
     /// Makes the record that bytes describe; nil when they are none of ``compactSystemFields``.
-    package convenience init?(compactSystemFields data: Data) {
+    package convenience init?(
+        compactSystemFields data: Data,
+        recordType: String,
+        recordID: CKRecord.ID,
+        changeTag: String?
+    ) {
         var reader = CompactReader(bytes: Array(data))
-        guard reader.byte() == Self.mark, let type = reader.text(), !type.isEmpty,
-            let recordID = reader.recordID()
-        else { return nil }
-        var system = SystemFields(recordType: type, recordID: recordID)
-        system.changeTag = reader.optional { $0.text() }
-        system.creationDate = reader.optional { $0.date() }
-        system.modificationDate = reader.optional { $0.date() }
-        system.creator = reader.optional { $0.recordID() }
-        system.modifier = reader.optional { $0.recordID() }
-        system.parent = reader.optional { $0.reference() }
-        system.share = reader.optional { $0.reference() }
+        let mark = reader.byte()
+        guard mark == Self.marks.alone || mark == Self.marks.linked, !recordType.isEmpty else {
+            return nil
+        }
+        var system = SystemFields(recordType: recordType, recordID: recordID)
+        system.changeTag = changeTag
+        system.creationDate = reader.date(after: nil)
+        system.modificationDate = reader.date(after: system.creationDate)
+        system.creator = reader.user()
+        system.modifier = reader.user()
+        if mark == Self.marks.linked {
+            system.parent = reader.reference(recordID.zoneID)
+            system.share = reader.reference(recordID.zoneID)
+        }
         guard reader.isAtEnd else { return nil }
         self.init(system: system)
     }
 }
 
+/// What a value that may be missing begins with.
+private enum Presence {
+    static let none: UInt8 = 0
+    static let full: UInt8 = 1
+    /// A date in milliseconds, a user who is this one, a record in the zone of the other.
+    static let short: UInt8 = 2
+}
+
 private struct CompactWriter {
     var bytes: [UInt8] = []
 
-    init() { bytes.reserveCapacity(160) }
+    init() { bytes.reserveCapacity(32) }
 
     private mutating func write(_ number: UInt64) {
-        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+        var rest = number
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
     }
 
-    mutating func write(_ text: String) {
-        let count = UInt32(clamping: text.utf8.count)
-        withUnsafeBytes(of: count.littleEndian) { bytes.append(contentsOf: $0) }
+    private mutating func write(_ text: String) {
+        write(UInt64(text.utf8.count))
         bytes.append(contentsOf: text.utf8)
     }
 
-    mutating func write(_ recordID: CKRecord.ID) {
+    private mutating func write(_ recordID: CKRecord.ID) {
         write(recordID.recordName)
         write(recordID.zoneID.zoneName)
         write(recordID.zoneID.ownerName)
     }
 
-    mutating func write(_ text: String?) {
-        write(text) { $0.write($1) }
-    }
-
-    mutating func write(_ recordID: CKRecord.ID?) {
-        write(recordID) { $0.write($1) }
-    }
-
-    mutating func write(_ date: Date?) {
-        write(date) { $0.write($1.timeIntervalSinceReferenceDate.bitPattern) }
-    }
-
-    mutating func write(_ reference: CKRecord.Reference?) {
-        write(reference) { writer, reference in
-            writer.bytes.append(UInt8(clamping: reference.action.rawValue))
-            writer.write(reference.recordID)
+    mutating func write(_ date: Date?, after other: Date?) {
+        guard let date else { return bytes.append(Presence.none) }
+        guard let milliseconds = date.wholeMilliseconds else {
+            bytes.append(Presence.full)
+            let bits = date.timeIntervalSinceReferenceDate.bitPattern
+            withUnsafeBytes(of: bits.littleEndian) { bytes.append(contentsOf: $0) }
+            return
         }
+        bytes.append(Presence.short)
+        let number = milliseconds - (other?.wholeMilliseconds ?? 0)
+        write(UInt64(bitPattern: (number << 1) ^ (number >> 63)))
     }
 
-    private mutating func write<Value>(
-        _ value: Value?,
-        _ body: (inout CompactWriter, Value) -> Void
-    ) {
-        bytes.append(value == nil ? 0 : 1)
-        if let value { body(&self, value) }
+    mutating func write(user: CKRecord.ID?) {
+        guard let user else { return bytes.append(Presence.none) }
+        guard user != .thisUser else { return bytes.append(Presence.short) }
+        bytes.append(Presence.full)
+        write(user)
+    }
+
+    mutating func write(_ reference: CKRecord.Reference?, _ zone: CKRecordZone.ID) {
+        guard let reference else { return bytes.append(Presence.none) }
+        let isShort = reference.recordID.zoneID == zone
+        bytes.append(isShort ? Presence.short : Presence.full)
+        bytes.append(UInt8(clamping: reference.action.rawValue))
+        if isShort { write(reference.recordID.recordName) } else { write(reference.recordID) }
+    }
+}
+
+extension Date {
+    /// The milliseconds since 1970, as the service counts, that give exactly this date; nil where none
+    /// do.
+    fileprivate var wholeMilliseconds: Int64? {
+        let milliseconds = (timeIntervalSince1970 * 1000).rounded()
+        guard abs(milliseconds) < 1e15,
+            Date(wholeMilliseconds: Int64(milliseconds)).timeIntervalSinceReferenceDate.bitPattern
+                == timeIntervalSinceReferenceDate.bitPattern
+        else { return nil }
+        return Int64(milliseconds)
+    }
+
+    fileprivate init(wholeMilliseconds milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+}
+
+extension CKRecord.ID {
+    /// What the service calls whoever asks.
+    fileprivate static var thisUser: CKRecord.ID {
+        CKRecord.ID(
+            recordName: CKCurrentUserDefaultName,
+            zoneID: CKRecordZone.ID(
+                zoneName: CKRecordZone.ID.defaultZoneName,
+                ownerName: CKCurrentUserDefaultName
+            )
+        )
     }
 }
 
@@ -106,7 +160,7 @@ private struct CompactReader {
     var isAtEnd: Bool { place == bytes.count && !isBroken }
 
     private mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
-        guard !isBroken, count <= bytes.count - place else {
+        guard !isBroken, count >= 0, count <= bytes.count - place else {
             isBroken = true
             return nil
         }
@@ -116,19 +170,23 @@ private struct CompactReader {
 
     mutating func byte() -> UInt8? { take(1)?.first }
 
-    private mutating func number(_ count: Int) -> UInt64? {
-        take(count)?.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    private mutating func number() -> UInt64? {
+        var number: UInt64 = 0
+        for shift in stride(from: UInt64(0), to: 64, by: 7) {
+            guard let next = byte() else { return nil }
+            number |= UInt64(next & 0x7F) << shift
+            if next < 0x80 { return number }
+        }
+        isBroken = true
+        return nil
     }
 
-    mutating func text() -> String? {
-        number(4).flatMap { take(Int($0)) }.flatMap { String(validating: $0, as: UTF8.self) }
+    private mutating func text() -> String? {
+        number().flatMap { take(Int(clamping: $0)) }
+            .flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    mutating func date() -> Date? {
-        number(8).map { Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0)) }
-    }
-
-    mutating func recordID() -> CKRecord.ID? {
+    private mutating func recordID() -> CKRecord.ID? {
         guard let name = text(), let zone = text(), let owner = text(), !name.isEmpty,
             !zone.isEmpty, !owner.isEmpty
         else { return nil }
@@ -138,24 +196,47 @@ private struct CompactReader {
         )
     }
 
-    mutating func reference() -> CKRecord.Reference? {
-        guard let byte = byte(), let action = CKRecord.ReferenceAction(rawValue: UInt(byte)),
-            let recordID = recordID()
-        else { return nil }
-        return CKRecord.Reference(recordID: recordID, action: action)
+    mutating func date(after other: Date?) -> Date? {
+        optional { reader, isShort in
+            guard isShort else {
+                let bits = reader.take(8)?.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+                return bits.map { Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0)) }
+            }
+            return reader.number().map {
+                let number = Int64(bitPattern: $0 >> 1) ^ -Int64(bitPattern: $0 & 1)
+                return Date(wholeMilliseconds: number &+ (other?.wholeMilliseconds ?? 0))
+            }
+        }
+    }
+
+    mutating func user() -> CKRecord.ID? {
+        optional { reader, isShort in isShort ? .thisUser : reader.recordID() }
+    }
+
+    mutating func reference(_ zone: CKRecordZone.ID) -> CKRecord.Reference? {
+        optional { reader, isShort in
+            guard let byte = reader.byte(),
+                let action = CKRecord.ReferenceAction(rawValue: UInt(byte)),
+                let recordID = isShort
+                    ? reader.text().flatMap({
+                        $0.isEmpty ? nil : CKRecord.ID(recordName: $0, zoneID: zone)
+                    }) : reader.recordID()
+            else { return nil }
+            return CKRecord.Reference(recordID: recordID, action: action)
+        }
     }
 
     /// A value that may be missing; one that is there and cannot be read breaks off everything.
-    mutating func optional<Value>(_ body: (inout CompactReader) -> Value?) -> Value? {
-        switch byte() {
-        case 0: return nil
-        case 1:
-            let value = body(&self)
-            if value == nil { isBroken = true }
-            return value
-        default:
+    private mutating func optional<Value>(
+        _ body: (inout CompactReader, _ isShort: Bool) -> Value?
+    ) -> Value? {
+        guard let presence = byte(), presence != Presence.none else { return nil }
+        guard presence <= Presence.short,
+            let value = body(&self, presence == Presence.short)
+        else {
             isBroken = true
             return nil
         }
+        return value
     }
 }

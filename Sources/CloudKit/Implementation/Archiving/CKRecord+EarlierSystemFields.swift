@@ -1,0 +1,88 @@
+import Foundation
+
+/// The compact system fields of files that an earlier version of the store wrote: with type, identity
+/// and tag, texts in UTF-8 after their length, a byte before each that may be missing.
+extension CKRecord {
+    /// Makes the record that bytes of this form describe; nil when they are none.
+    package convenience init?(earlierSystemFields data: Data) {
+        var reader = EarlierReader(bytes: Array(data))
+        guard reader.byte() == 1, let type = reader.text(), !type.isEmpty,
+            let recordID = reader.recordID()
+        else { return nil }
+        var system = SystemFields(recordType: type, recordID: recordID)
+        system.changeTag = reader.optional { $0.text() }
+        system.creationDate = reader.optional { $0.date() }
+        system.modificationDate = reader.optional { $0.date() }
+        system.creator = reader.optional { $0.recordID() }
+        system.modifier = reader.optional { $0.recordID() }
+        system.parent = reader.optional { $0.reference() }
+        system.share = reader.optional { $0.reference() }
+        guard reader.isAtEnd else { return nil }
+        self.init(system: system)
+    }
+}
+
+/// After the first byte that is wrong there is nothing more.
+private struct EarlierReader {
+    let bytes: [UInt8]
+    private var place = 0
+    private var isBroken = false
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    var isAtEnd: Bool { place == bytes.count && !isBroken }
+
+    private mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+        guard !isBroken, count <= bytes.count - place else {
+            isBroken = true
+            return nil
+        }
+        defer { place += count }
+        return bytes[place..<place + count]
+    }
+
+    mutating func byte() -> UInt8? { take(1)?.first }
+
+    private mutating func number(_ count: Int) -> UInt64? {
+        take(count)?.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    mutating func text() -> String? {
+        number(4).flatMap { take(Int($0)) }.flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    mutating func date() -> Date? {
+        number(8).map { Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0)) }
+    }
+
+    mutating func recordID() -> CKRecord.ID? {
+        guard let name = text(), let zone = text(), let owner = text(), !name.isEmpty,
+            !zone.isEmpty, !owner.isEmpty
+        else { return nil }
+        return CKRecord.ID(
+            recordName: name,
+            zoneID: CKRecordZone.ID(zoneName: zone, ownerName: owner)
+        )
+    }
+
+    mutating func reference() -> CKRecord.Reference? {
+        guard let byte = byte(), let action = CKRecord.ReferenceAction(rawValue: UInt(byte)),
+            let recordID = recordID()
+        else { return nil }
+        return CKRecord.Reference(recordID: recordID, action: action)
+    }
+
+    /// A value that may be missing; one that is there and cannot be read breaks off everything.
+    mutating func optional<Value>(_ body: (inout EarlierReader) -> Value?) -> Value? {
+        switch byte() {
+        case 0: return nil
+        case 1:
+            let value = body(&self)
+            if value == nil { isBroken = true }
+            return value
+        default:
+            isBroken = true
+            return nil
+        }
+    }
+}
