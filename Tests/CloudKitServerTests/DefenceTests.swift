@@ -108,9 +108,12 @@ struct DefenceTests {
         }
     }
 
-    @Test("A connection that stays silent is closed", .timeLimit(.minutes(10)))
+    @Test("A connection that stays silent is closed", .timeLimit(.minutes(2)))
     func silence() async throws {
-        try await TestServer.run(.init(idleSeconds: 1)) { server in
+        var configuration = CloudServer.Configuration(idleSeconds: 1)
+        // The time that a request has would close it as well.
+        configuration.requestSeconds = 3600
+        try await TestServer.run(configuration) { server in
             let port = try #require(URL(string: server.url)?.port)
             let group = MultiThreadedEventLoopGroup.singleton
             let channel = try await ClientBootstrap(group: group)
