@@ -71,6 +71,16 @@ struct ShareLinkTests {
         #expect(try await resolve(other).share.recordName == "two")
     }
 
+    @Test("The indexes have the share of a root for as long as it is shared")
+    func indexes() async throws {
+        _ = try await link([TestCloud.note("create", "root"), share("one", of: "root")])
+        #expect(try await cloud.service.check().findings == [])
+        try await delete("one")
+        #expect(try await cloud.service.check().findings == [])
+        _ = try await link([share("two", of: "root")])
+        #expect(try await cloud.service.check().findings == [])
+    }
+
     @Test("A zone that is shared as a whole has one link in its life")
     func zone() async throws {
         let first = try await link([wholeShare()])

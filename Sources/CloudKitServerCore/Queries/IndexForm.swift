@@ -10,12 +10,13 @@ import Foundation
 ///
 /// Version 1 has the zone in the keys of references, and words without accents; its entries stand
 /// under numbers of their own. Version 2 has words more, such as thé, which version 1 took for words
-/// that are ignored. Files of before are brought up to date beside requests: what is saved meanwhile
-/// is written in the new form, and queries walk the index of all records until everything is.
+/// that are ignored. Version 3 has the shares of roots, which had not been entered. Files of before
+/// are brought up to date beside requests: what is saved meanwhile is written in the new form, and
+/// queries walk the index of all records until everything is.
 struct IndexForm {
     let environment: RowID<StoredEnvironment>
 
-    private static let current = Data([2])
+    private static let current = Data([3])
     private static let name = "version"
 
     /// Kept with the data, so that a snapshot brings its form with it.
@@ -118,9 +119,14 @@ private struct IndexUpdate {
         for entry in records {
             guard let record = try writer.record(entry.record), !record.isDeleted else { continue }
             let fields = try RecordFields(stored: record.fields)
-            // Those of the other indexes are there already.
-            let new = keys.entries(of: record, fields, home).filter { $0.index < 0 }
-            try writer.addEntries(new, in: zone)
+            let new = keys.entries(of: record, fields, home)
+            if record.share != nil {
+                try writer.removeEntries(of: record.id, in: zone)
+                try writer.addEntries(new, in: zone)
+            } else {
+                // Those of the other indexes are there already.
+                try writer.addEntries(new.filter { $0.index < 0 }, in: zone)
+            }
         }
     }
 

@@ -173,6 +173,16 @@ extension RecordCommit {
         return row
     }
 
+    /// Brings the index entries of a row up to date whose share is another, and not its values.
+    mutating func reindex(_ row: StoredRecord, since before: StoredRecord) throws {
+        let keys = indexKeys(of: row.type)
+        let fields = try RecordFields(of: row)
+        try replace(
+            keys.entries(of: before, fields, zone.home()),
+            with: keys.entries(of: row, fields, zone.home())
+        )
+    }
+
     /// The indexes of a type; kept for as long as the batch does not make the schema grow.
     mutating func indexKeys(of name: String) -> IndexKeys {
         let type = rules.schema.types[name] ?? RecordTypeSchema(number: 0)

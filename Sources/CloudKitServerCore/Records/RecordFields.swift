@@ -90,3 +90,10 @@ extension RecordFields {
         fields.reduce(0) { $0 + $1.key.utf8.count + ($1.value.value?.byteCount ?? 0) }
     }
 }
+
+extension StoredRecord {
+    /// What the record takes of a quota; nothing of one that is deleted or cannot be read.
+    package var storedBytes: Int64 {
+        isDeleted ? 0 : (try? RecordFields(of: self).storedBytes) ?? 0
+    }
+}

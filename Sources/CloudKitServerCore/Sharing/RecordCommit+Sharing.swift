@@ -232,6 +232,7 @@ extension RecordCommit {
             }
             row.sequence = takeSequence()
             try writer.updateRecord(row)
+            try reindex(row, since: before)
             note(.updated, row, before: before)
             for index in outcomes.indices {
                 if case .saved(let saved) = outcomes[index], saved.name == root {
@@ -275,6 +276,7 @@ extension RecordCommit {
         row.share = nil
         row.sequence = takeSequence()
         try writer.updateRecord(row)
+        try reindex(row, since: before)
         note(.updated, row, before: before)
     }
 }

@@ -33,6 +33,22 @@ extension SQLiteConnection {
         )
     }
 
+    /// Counts the bytes of zones whose records are older than the counting.
+    func addMissingSizes() throws {
+        let zones = try all("SELECT id, content FROM zone WHERE bytes = 0") { row in
+            (id: row[0] as Int64, content: row[1] as Int64)
+        }
+        for zone in zones {
+            let sizes = try all(Self.selectRecord + " WHERE zone = ?", [zone.content]) { row in
+                Self.record(row, RowID(rawValue: zone.id)).storedBytes
+            }
+            let bytes = sizes.reduce(0, +)
+            if bytes > 0 {
+                try runOnce("UPDATE zone SET bytes = ? WHERE id = ?", [bytes, zone.id])
+            }
+        }
+    }
+
     /// Makes contents of the rows that snapshots were copies of, `snapshot7record` for one of number 7.
     func convertSnapshots() throws {
         for row in try rows("SELECT id FROM snapshot ORDER BY id") {

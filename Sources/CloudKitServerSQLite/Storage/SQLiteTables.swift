@@ -42,6 +42,9 @@ enum SQLiteTables {
             try database.execute(sql: contents)
             try SQLiteConnection(database).convertSnapshots()
         }
+        migrator.registerMigration("sizes of earlier zones") { database in
+            try SQLiteConnection(database).addMissingSizes()
+        }
         return migrator
     }
 

@@ -1,0 +1,193 @@
+import CloudKitServerCore
+import CloudKitServerSQLite
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+/// Files that each earlier version of the format wrote; `Fixtures/README.md` says what is in them.
+@Suite("Files of earlier formats")
+struct EarlierFormatTests {
+    /// A copy of a file, opened by the service of today.
+    private struct Opened {
+        let cloud: TestCloud
+        let ada: TestCloud.User
+        let bob: TestCloud.User
+        private let folder: URL
+
+        init(_ name: String) async throws {
+            folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let file = folder.appending(path: "cloud.sqlite")
+            try FileManager.default.copyItem(
+                at: EarlierFormatTests.formats.appending(path: name),
+                to: file
+            )
+            let cloud = try await TestCloud(storage: SQLiteStorage(path: file.path))
+            let users = try await cloud.service.users(container: TestCloud.container)
+            func signIn(_ address: String) async throws -> TestCloud.User {
+                let user = try #require(users.first { $0.emailAddress == address })
+                let token = try await cloud.service.addWebAuthToken(
+                    user: user,
+                    apiToken: cloud.apiToken,
+                    environment: .development
+                )
+                return TestCloud.User(user: user, token: token)
+            }
+            self.cloud = cloud
+            ada = try await signIn("ada@example.com")
+            bob = try await signIn("bob@example.com")
+        }
+
+        func end() { try? FileManager.default.removeItem(at: folder) }
+
+        /// The names of the records that a query finds.
+        func found(_ field: String, _ comparator: String, _ value: JSON) async throws -> [String] {
+            let answer = try await cloud.call(
+                "records/query",
+                as: ada,
+                [
+                    "zoneID": TestCloud.zone("Notes"),
+                    "query": [
+                        "recordType": "Note",
+                        "filterBy": [
+                            [
+                                "fieldName": .string(field), "comparator": .string(comparator),
+                                "fieldValue": ["value": value],
+                            ]
+                        ],
+                    ],
+                ]
+            )
+            #expect(answer.status == 200, "\(answer.body)")
+            return answer.records.compactMap(\.recordName.text).sorted()
+        }
+    }
+
+    private static let formats = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "Fixtures/Formats")
+
+    static let files: [String] =
+        (try? FileManager.default.contentsOfDirectory(atPath: formats.path))?
+        .filter { $0.hasSuffix(".sqlite") }.sorted() ?? []
+
+    @Test("There is a file of every format that has none elsewhere")
+    func all() {
+        #expect(Self.files.count == 9)
+    }
+
+    @Test(
+        "Records, feeds, shares and users are what they were, and nothing is amiss",
+        arguments: files
+    )
+    func contents(_ file: String) async throws {
+        let opened = try await Opened(file)
+        defer { opened.end() }
+        let (cloud, ada, bob) = (opened.cloud, opened.ada, opened.bob)
+        try await cloud.service.updateIndexes()
+        #expect(try await cloud.service.check().findings == [])
+
+        let fields = try await cloud.lookUp(["all"], as: ada).records[0].fields
+        #expect(fields.title.value == "All kinds")
+        #expect(fields.share.value == .double(0.25))
+        #expect(fields.when.value == .int(1_767_225_600_000))
+        #expect(fields.data.value == "AAEC")
+        #expect(fields.place.value.latitude == .double(47.4))
+        #expect(fields.tags.value == ["a", "b"])
+        #expect(fields.numbers.value == [1, 2, 3])
+        #expect(try await opened.found("title", "EQUALS", "Child") == ["child"])
+        #expect(try await opened.found("count", "GREATER_THAN", 6) == ["all", "root"])
+        #expect(try await opened.found("title", "EQUALS", "x") == [])
+
+        let records = try await cloud.changes(as: ada).records.elements
+        let deleted = records.filter { $0.deleted == .bool(true) }.compactMap(\.recordName.text)
+        #expect(deleted == ["deleted"])
+        let names = Set(records.compactMap(\.recordName.text))
+        #expect(names.isSuperset(of: ["all", "root", "child", "the-share", "deleted"]))
+        let zones = try await cloud.call("zones/list", as: ada, method: "GET").body.zones.elements
+        #expect(Set(zones.map(\.zoneID.zoneName)) == ["Notes", "_defaultZone"])
+
+        let shared: JSON = ["zoneName": "Notes", "ownerRecordName": .string(ada.name)]
+        let theirs = try await cloud.call(
+            "records/lookup",
+            .shared,
+            as: bob,
+            ["zoneID": shared, "records": [["recordName": "child"]]]
+        )
+        #expect(theirs.records.first?.fields.title.value == "Child", "\(theirs.body)")
+    }
+
+    @Test("Rules hold for what was there before: references, indexes, deletions", arguments: files)
+    func rules(_ file: String) async throws {
+        let opened = try await Opened(file)
+        defer { opened.end() }
+        let (cloud, ada) = (opened.cloud, opened.ada)
+        let city = try await cloud.modify(
+            "_defaultZone",
+            as: ada,
+            database: .public,
+            [TestCloud.note("forceDelete", "zurich", type: "City")]
+        )
+        #expect(city.records.first?.serverErrorCode == .null, "\(city.body)")
+        // A street of Ada's goes with her city, the one of another user stays.
+        let streets = try await cloud.lookUp(
+            ["limmat", "bahnhof"],
+            in: "_defaultZone",
+            as: ada,
+            database: .public
+        )
+        #expect(streets.records[0].serverErrorCode == "NOT_FOUND", "\(streets.body)")
+        #expect(streets.records[1].serverErrorCode == .null, "\(streets.body)")
+
+        let saved = try await cloud.modify(
+            as: ada,
+            [TestCloud.note("forceUpdate", "all", ["title": ["value": "Renamed"]])]
+        )
+        #expect(saved.records.first?.serverErrorCode == .null, "\(saved.body)")
+        #expect(try await opened.found("title", "EQUALS", "All kinds") == [])
+        #expect(try await opened.found("title", "EQUALS", "Renamed") == ["all"])
+        try await cloud.service.updateIndexes()
+        #expect(try await cloud.service.check().findings == [])
+    }
+
+    @Test("A user who was signed in still is")
+    func token() async throws {
+        let file = "10-sightings.sqlite"
+        let opened = try await Opened(file)
+        defer { opened.end() }
+        let token = try String(
+            contentsOf: Self.formats.appending(path: file).deletingPathExtension()
+                .appendingPathExtension("token"),
+            encoding: .utf8
+        )
+        let apiToken = String(repeating: "0123456789abcdef", count: 4)
+        let answer = try await opened.cloud.send(
+            ConformanceRequest(
+                method: "GET",
+                path: "/database/1/\(TestCloud.container)/development/public/users/current",
+                query: "ckAPIToken=\(apiToken)&ckWebAuthToken=\(TestCloud.escape(token))"
+            )
+        )
+        #expect(answer.body.userRecordName == .string(opened.ada.name), "\(answer.body)")
+    }
+
+    @Test(
+        "A snapshot that was taken before comes back",
+        arguments: ["09-circles.sqlite", "10-sightings.sqlite"]
+    )
+    func snapshot(_ file: String) async throws {
+        let opened = try await Opened(file)
+        defer { opened.end() }
+        let (cloud, ada) = (opened.cloud, opened.ada)
+        let late = try await cloud.lookUp(["late", "all"], as: ada).records
+        #expect(late[0].fields.title.value == "Late")
+        #expect(late[1].fields["count"].value == 43)
+        try await cloud.service.restoreSnapshot("kept", of: TestCloud.container)
+        let records = try await cloud.lookUp(["late", "all"], as: ada).records
+        #expect(records[0].serverErrorCode == "NOT_FOUND")
+        #expect(records[1].fields["count"].value == 42)
+        #expect(try await opened.found("title", "EQUALS", "Child") == ["child"])
+        try await cloud.service.updateIndexes()
+        #expect(try await cloud.service.check().findings == [])
+    }
+}
