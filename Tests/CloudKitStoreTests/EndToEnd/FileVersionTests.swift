@@ -79,9 +79,9 @@ struct FileVersionTests {
         }
     }
 
-    @Test("What waits goes on waiting, and nothing else does", arguments: 1...4)
-    func waiting(version: Int) async throws {
-        try await withFile(turnedInto: version) { device in
+    @Test("What waits goes on waiting, and nothing else does")
+    func waiting() async throws {
+        try await withFile { device in
             let entries = try await device.database.read { database in
                 try Row.fetchAll(
                     database,
