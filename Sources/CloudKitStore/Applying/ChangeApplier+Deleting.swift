@@ -137,14 +137,40 @@ extension ChangeApplier {
         }
     }
 
+    /// Whether rows refer to a row, or to one that would go with it, under a foreign key that keeps it
+    /// from being deleted.
+    func isReferred(_ key: RowKey, _ row: StoredRow, _ table: TableSchema) throws -> Bool {
+        var going: Set<RowKey> = [key]
+        var next = [(row, table)]
+        while let (row, table) = next.popLast() {
+            for (name, foreignKey) in catalog.foreignKeys(to: table.name)
+            where foreignKey.deletion == .cascade {
+                guard let child = catalog[name], catalog.isHeld(child.name) else { continue }
+                for childRow in try rows.rows(referring: foreignKey, child, row) {
+                    guard let childKey = RowStore.key(childRow, child),
+                        going.insert(childKey).inserted
+                    else { continue }
+                    if try isHeld(childKey, childRow, child, except: going) { return true }
+                    next.append((childRow, child))
+                }
+            }
+        }
+        return try isHeld(key, row, table, except: [key])
+    }
+
     /// Whether rows refer to a row under a foreign key that keeps it from being deleted.
-    private func isReferred(_ key: RowKey, _ row: StoredRow, _ table: TableSchema) throws -> Bool {
+    private func isHeld(
+        _ key: RowKey,
+        _ row: StoredRow,
+        _ table: TableSchema,
+        except going: Set<RowKey>
+    ) throws -> Bool {
         for (name, foreignKey) in catalog.foreignKeys(to: table.name)
         where foreignKey.deletion == .restrict || foreignKey.deletion == .noAction {
             guard let child = catalog[name] else { continue }
             let referring = try rows.rows(referring: foreignKey, child, row)
                 .compactMap { RowStore.key($0, child) }
-            if referring.contains(where: { $0 != key }) { return true }
+            if referring.contains(where: { !going.contains($0) }) { return true }
         }
         return false
     }

@@ -31,10 +31,13 @@ extension ChangeApplier {
             let gone = try missingParents(of: candidate).filter { try isGone($0.name) }
                 .map(\.foreignKey)
             guard !gone.isEmpty else { continue }
-            let needed = gone.filter { $0.deletion == .cascade || candidate.table.requires($0) }
-            if let first = needed.first {
-                try remove(candidate, rule: first.deletion == .cascade ? "cascade" : "reference")
-            } else {
+            let table = candidate.table
+            let isHeld = try isHeld(candidate)
+            if let needed = gone.first(where: { $0.deletion == .cascade || table.requires($0) }),
+                !isHeld
+            {
+                try remove(candidate, rule: needed.deletion == .cascade ? "cascade" : "reference")
+            } else if !gone.contains(where: table.requires) {
                 resolved.append(try clear(gone, of: candidate))
             }
         }
@@ -49,6 +52,12 @@ extension ChangeApplier {
         )
         return try Bool.fetchOne(statement, arguments: [name]) ?? false
             && KnownRecord.fetch(database, name: name)?.system == nil
+    }
+
+    /// Whether others keep a row from being deleted; it stays without its reference then.
+    private func isHeld(_ candidate: Candidate) throws -> Bool {
+        guard let row = candidate.existing else { return false }
+        return try isReferred(candidate.key, row, candidate.table)
     }
 
     /// Deletes a row that goes with one which is deleted.
@@ -99,7 +108,7 @@ extension ChangeApplier {
             let cascades = table.foreignKeys.contains {
                 $0.columns == [column.name] && ($0.deletion == .cascade || table.requires($0))
             }
-            if cascades, let candidate = try candidate(known.name) {
+            if cascades, let candidate = try candidate(known.name), try !isHeld(candidate) {
                 try remove(candidate, rule: "cascade")
             } else {
                 try send(key, isDeleted: false, [])

@@ -8,6 +8,8 @@ struct TableCatalog: Sendable {
     private let byType: [String: TableSchema]
     private let ranks: [String: Int]
     private let foreignKeysByParent: [String: [(child: String, key: ForeignKey)]]
+    /// The tables of whose rows others may keep one from being deleted, or one that goes with it.
+    private let held: Set<String>
 
     init(_ unordered: [TableSchema]) {
         tables = Self.ordered(unordered)
@@ -21,6 +23,7 @@ struct TableCatalog: Sendable {
             }
         }
         foreignKeysByParent = children
+        held = Self.held(tables)
     }
 
     /// Reads the tables of a database.
@@ -66,6 +69,30 @@ struct TableCatalog: Sendable {
     /// The foreign keys that lead to a table.
     func foreignKeys(to parent: String) -> [(child: String, key: ForeignKey)] {
         foreignKeysByParent[parent] ?? []
+    }
+
+    /// Whether a row of a table may be kept from being deleted by those that refer to it, or to one
+    /// that goes with it.
+    func isHeld(_ table: String) -> Bool { held.contains(table) }
+
+    private static func held(_ tables: [TableSchema]) -> Set<String> {
+        var held: Set<String> = []
+        var count = -1
+        while held.count != count {
+            count = held.count
+            for table in tables {
+                for key in table.foreignKeys {
+                    let holds =
+                        switch key.deletion {
+                        case .restrict, .noAction: true
+                        case .cascade: held.contains(table.name)
+                        default: false
+                        }
+                    if holds { held.insert(key.parent) }
+                }
+            }
+        }
+        return held
     }
 
     /// Parents before children; tables of a circle in the order of their declaration.

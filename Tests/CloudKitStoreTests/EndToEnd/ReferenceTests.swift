@@ -211,6 +211,35 @@ struct ReferenceTests {
         }
     }
 
+    @Test("So do the rows that it would have gone with", arguments: [true, false])
+    func restrictedBelow(_ deletionIsFirst: Bool) async throws {
+        let schema = """
+            CREATE TABLE folder (id TEXT PRIMARY KEY NOT NULL);
+            CREATE TABLE note (
+                id TEXT PRIMARY KEY NOT NULL, folder TEXT REFERENCES folder (id) ON DELETE CASCADE
+            );
+            CREATE TABLE pin (
+                id TEXT PRIMARY KEY NOT NULL, note TEXT NOT NULL REFERENCES note (id)
+            );
+            """
+        let tables: [SyncedTable] = [.table("folder"), .table("note"), .table("pin")]
+        try await withTwoDevices(tables: tables, schema: schema) { phone, laptop, _ in
+            try await phone.run("INSERT INTO folder VALUES ('f')")
+            try await phone.run("INSERT INTO note VALUES ('n', 'f')")
+            try await settle(phone, laptop)
+            try await phone.run("DELETE FROM folder WHERE id = 'f'")
+            try await laptop.run("INSERT INTO pin VALUES ('p', 'n')")
+            if deletionIsFirst { try await settle(phone, laptop) }
+            try await settle(laptop, phone)
+            for device in [phone, laptop] {
+                for table in ["folder", "note", "pin"] {
+                    #expect(try await device.value("SELECT count(*) FROM \(table)") == "1")
+                }
+                try await device.store.settled()
+            }
+        }
+    }
+
     @Test("Many to many: a table with a composite key of two references")
     func manyToMany() async throws {
         let schema = """

@@ -56,6 +56,7 @@ actor FamilySimulation {
     private func run() async -> Outcome {
         do {
             try await addDevices()
+            if chance.chance(60) { try await begin() }
             for step in 1...Self.stepCount where problems.isEmpty {
                 world.cloud.clock.advance(by: .seconds(1))
                 try await carryOut()
@@ -82,6 +83,17 @@ actor FamilySimulation {
                 devices.append(try await SimulatedDevice(devices.count, plan, in: world))
             }
         }
+    }
+
+    /// Lets the first user share two boards whose rows refer to each other, and the others accept.
+    private func begin() async throws {
+        number = 9
+        try devices[0].write(FamilyEdit.beginning)
+        for board in ["b0001", "b0002"] { try await share(board, with: [1, 2], devices[0]) }
+        for device in devices where device.user != 0 {
+            for _ in 0..<2 { try await accept(device) }
+        }
+        try await rest()
     }
 
     // MARK: Steps
@@ -136,8 +148,13 @@ actor FamilySimulation {
     private func share(_ device: SimulatedDevice) async throws {
         let boards = try device.boards(zone: "")
         guard let board = boards.randomElement(using: &chance) else { return }
+        let others = Self.users.indices.filter { $0 != device.user && chance.chance(70) }
+        try await share(board, with: others, device)
+    }
+
+    private func share(_ board: String, with users: [Int], _ device: SimulatedDevice) async throws {
         var guests: [(name: String, permission: CKShare.ParticipantPermission)] = []
-        for user in Self.users.indices where user != device.user && chance.chance(70) {
+        for user in users {
             let permission: CKShare.ParticipantPermission =
                 chance.chance(75) ? .readWrite : .readOnly
             guests.append((world.users[user].recordName, permission))
@@ -154,7 +171,7 @@ actor FamilySimulation {
         let rights = participants.map { $0.permission == .readOnly ? "reads" : "writes" }
         let what = "shares \(board) with \(guests.map(\.name)) \(rights)"
         try await act(device, what, crash: crash()) {
-            try await $0.share(board, in: "board") { share in
+            try await $0.share(board, in: "board", ifIncomplete: .shareTheRest) { share in
                 let kept = participants.map { $0.userIdentity.userRecordID?.recordName }
                 for other in share.participants where other.role != .owner {
                     let name = other.userIdentity.userRecordID?.recordName
