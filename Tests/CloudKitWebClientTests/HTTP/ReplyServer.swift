@@ -40,20 +40,25 @@ final class ReplyServer: Sendable {
 
     private func note(_ request: Request) { received.withLock { $0.append(request) } }
 
-    /// Runs a server for a test, which is given its port; with a pace it reads a little at a time.
+    /// Runs a server for a test, which is given its port; at first it may read slowly, some two
+    /// megabytes a second.
     static func run<Success>(
         tls: NIOSSLContext? = nil,
-        pace: TimeAmount? = nil,
+        slowFor time: TimeAmount? = nil,
         _ reply: @escaping @Sendable (Request) -> Reply,
         _ body: (Int, ReplyServer) async throws -> Success
     ) async throws -> Success {
         let server = ReplyServer()
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        // Else the system itself takes in tens of megabytes for a server that does not read.
+        let slow = bootstrap.serverChannelOption(.socketOption(.so_rcvbuf), value: 1 << 18)
+        let channel = try await (time == nil ? bootstrap : slow)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
-            .childChannelOption(.autoRead, value: pace == nil)
+            .childChannelOption(.autoRead, value: time == nil)
+            .childChannelOption(.maxMessagesPerRead, value: UInt(time == nil ? 4 : 1))
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    if let pace { read(channel, pace) }
+                    if let time { readSlowly(channel, until: .now() + time) }
                     let pipeline = channel.pipeline.syncOperations
                     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
                     try pipeline.configureHTTPServerPipeline()
@@ -72,11 +77,16 @@ final class ReplyServer: Sendable {
         }
     }
 
-    private static func read(_ channel: any Channel, _ pace: TimeAmount) {
-        channel.eventLoop.scheduleTask(in: pace) {
+    private static func readSlowly(_ channel: any Channel, until end: NIODeadline) {
+        channel.eventLoop.scheduleTask(in: .milliseconds(30)) {
             guard channel.isActive else { return }
+            guard NIODeadline.now() < end else {
+                return channel.setOption(.autoRead, value: true).whenFailure { _ in
+                    channel.close(promise: nil)
+                }
+            }
             channel.read()
-            read(channel, pace)
+            readSlowly(channel, until: end)
         }
     }
 
