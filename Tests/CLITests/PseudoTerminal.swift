@@ -15,11 +15,13 @@ struct PseudoTerminal {
     ///   - settings: Variables beside those of the test.
     ///   - columns: The terminal's width.
     ///   - showsErrors: Whether standard error is the terminal, too.
+    ///   - answers: What is typed as soon as the terminal shows a question, one after the other.
     static func show(
         _ arguments: [String],
         _ settings: [String: String] = [:],
         columns: UInt16 = 80,
-        showsErrors: Bool = false
+        showsErrors: Bool = false,
+        answers: [(question: String, line: String)] = []
     ) throws -> String {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         var number: Int32 = 0
@@ -37,13 +39,21 @@ struct PseudoTerminal {
             .merging(["TERM": "xterm"]) { $1 }.merging(settings) { $1 }
         process.standardOutput = terminal
         if showsErrors { process.standardError = terminal }
+        if !answers.isEmpty { process.standardInput = terminal }
         try process.run()
         // The command's are the only ones then: reading fails when it has ended.
         try terminal.close()
         var shown: [UInt8] = []
         var bytes = [UInt8](repeating: 0, count: 4096)
+        var waiting = answers[...]
         while case let count = read(master, &bytes, bytes.count), count > 0 {
             shown += bytes.prefix(count)
+            guard let next = waiting.first,
+                String(decoding: shown, as: UTF8.self).hasSuffix(next.question)
+            else { continue }
+            let typed = Array((next.line + "\n").utf8)
+            try #require(write(master, typed, typed.count) == typed.count)
+            waiting.removeFirst()
         }
         process.waitUntilExit()
         return String(decoding: shown, as: UTF8.self)

@@ -73,6 +73,36 @@ struct SignInTests {
         }
     }
 
+    #if os(Linux)
+    @Test("A terminal asks for a password twice, and does not show it, however fast it comes")
+    func terminal() async throws {
+        try await ServedCloud.run { cloud in
+            func add(_ name: String, _ again: String) throws -> String {
+                try PseudoTerminal.show(
+                    ["users", "add", name, "--data", cloud.data],
+                    showsErrors: true,
+                    answers: [("Password: ", "correct horse"), ("The same again: ", again)]
+                )
+            }
+            let differing = try add("Eve", "correct house")
+            #expect(differing.contains("The two passwords differ"), "\(differing)")
+            #expect(!differing.contains("correct ho"), "\(differing)")
+            let listed = try await CommandProcess.run(["users", "list", "--data", cloud.data])
+            #expect(!listed.output.contains("Eve"))
+            let added = try add("Grace", "correct horse")
+            #expect(added.contains("Grace"), "\(added)")
+            #expect(!added.contains("correct ho"), "\(added)")
+            let settings = try cloud.settings(of: "ada")
+            let address = try #require(settings["CLOUDKIT_URL"])
+            let key = try #require(settings["CLOUDKIT_API_TOKEN"])
+            let page =
+                "\(address)/sign-in?ckAPIToken=\(key)&redirect=http%3A%2F%2F127.0.0.1%3A1%2Fback"
+            #expect(try await fillIn(page, name: "Grace", password: "correct house") == nil)
+            #expect(try await fillIn(page, name: "Grace", password: "correct horse") != nil)
+        }
+    }
+    #endif
+
     @Test("A password comes from a file or a terminal, and never from nowhere")
     func passwords() async throws {
         try await ServedCloud.run { cloud in

@@ -8,8 +8,12 @@ import Testing
 @Suite("Requests of this machine, and those that only look like it")
 struct LocalRequestTests {
     /// What a proxy on the same machine is configured with.
-    private static var proxied: CloudServer.Configuration {
-        var configuration = CloudServer.Configuration(publicURL: "https://cloud.example.com")
+    private static func proxied(by setting: String) -> CloudServer.Configuration {
+        var configuration = CloudServer.Configuration()
+        switch setting {
+        case "public URL": configuration.publicURL = "https://cloud.example.com"
+        default: configuration.allowedHosts = ["cloud.example.com"]
+        }
         configuration.service.passwordCost = .init(rounds: 16, parallelism: 1)
         return configuration
     }
@@ -42,10 +46,11 @@ struct LocalRequestTests {
 
     @Test(
         "Behind a proxy nobody signs in without a password, whatever Host the request has",
-        arguments: ["cloud.example.com", "127.0.0.1", "localhost"]
+        arguments: ["cloud.example.com", "127.0.0.1", "localhost"],
+        ["public URL", "allowed host"]
     )
-    func proxy(host: String) async throws {
-        try await TestServer.run(Self.proxied) { server in
+    func proxy(host: String, setting: String) async throws {
+        try await TestServer.run(Self.proxied(by: setting)) { server in
             let name = try await Self.userName(server)
             let url = "\(server.url)/sign-in?ckAPIToken=\(server.apiToken)"
             let chosen = try await server.send(

@@ -39,11 +39,13 @@ struct PasswordOptions: ParsableArguments {
                     + "FILE, or --no-password for local work"
             )
         }
-        let password = try Self.ask("Password: ")
-        guard try Self.ask("The same again: ") == password else {
-            throw CommandFailure(unusable: "The two passwords differ; nothing was changed")
+        return try Self.hidingWhatIsTyped {
+            let password = try Self.ask("Password: ")
+            guard try Self.ask("The same again: ") == password else {
+                throw CommandFailure(unusable: "The two passwords differ; nothing was changed")
+            }
+            return password
         }
-        return password
     }
 
     private static func firstLine(of path: String) throws -> String {
@@ -64,20 +66,23 @@ struct PasswordOptions: ParsableArguments {
         return String(line)
     }
 
-    /// Asks on the terminal, which does not show what is typed.
-    private static func ask(_ question: String) throws -> String {
+    /// Keeps the terminal from showing what is typed, from before the first question on: an answer
+    /// that comes at once would be shown otherwise, and be lost.
+    private static func hidingWhatIsTyped(_ body: () throws -> String) throws -> String {
         var shown = termios()
         guard tcgetattr(STDIN_FILENO, &shown) == 0 else {
             throw CommandFailure(unusable: "The terminal cannot hide what is typed")
         }
         var hidden = shown
         hidden.c_lflag &= ~tcflag_t(ECHO)
-        FileHandle.standardError.write(Data(question.utf8))
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
-        defer {
-            tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
-            FileHandle.standardError.write(Data("\n".utf8))
-        }
+        defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown) }
+        return try body()
+    }
+
+    private static func ask(_ question: String) throws -> String {
+        FileHandle.standardError.write(Data(question.utf8))
+        defer { FileHandle.standardError.write(Data("\n".utf8)) }
         guard let line = readLine(strippingNewline: true) else {
             throw CommandFailure(unusable: "No password was typed")
         }

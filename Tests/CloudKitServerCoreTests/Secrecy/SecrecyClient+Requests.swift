@@ -193,6 +193,8 @@ extension SecrecyClient {
             body: [:],
             owner: owner
         )
+        // Of the private database nobody has the zones of others.
+        if random.chance(10) { request.database = .private }
         switch random.number(0...9) {
         case 0...5: request.body = try await operations(in: owner, .shared, as: user)
         case 6:
@@ -211,14 +213,21 @@ extension SecrecyClient {
                     ),
                 ]
         case 7:
-            request.endpoint = "changes/zone"
-            request.body = ["zones": [["zoneID": zone, "reverse": .bool(random.chance(30))]]]
+            request.endpoint = random.one("changes/zone", "records/changes", "records/zip/prepare")
+            switch request.endpoint {
+            case "changes/zone":
+                request.body = ["zones": [["zoneID": zone, "reverse": .bool(random.chance(30))]]]
+            case "records/changes":
+                request.body = ["zoneID": zone, "reverse": .bool(random.chance(30))]
+            default: request.body = ["zoneID": zone, "pluginFields": [:]]
+            }
         case 8:
-            request.endpoint = "records/query"
-            request.body = [
+            let query: JSON = [
                 "zoneID": zone,
                 "query": ["recordType": "Note", "sortBy": [["fieldName": "secret"]]],
             ]
+            request.endpoint = random.one("records/query", "internal/records/query/batch")
+            request.body = request.endpoint == "records/query" ? query : ["batch": [query, query]]
         default:
             request.endpoint = "records/copy/start"
             request.owner = nil
@@ -294,9 +303,10 @@ extension SecrecyClient {
                     )
                 ]
         default:
-            request.endpoint = "records/query"
             let sort: JSON = ["fieldName": "secret", "ascending": .bool(random.chance(50))]
-            request.body = ["query": ["recordType": .string(type), "sortBy": [sort]]]
+            let query: JSON = ["query": ["recordType": .string(type), "sortBy": [sort]]]
+            request.endpoint = random.one("records/query", "internal/records/query/batch")
+            request.body = request.endpoint == "records/query" ? query : ["batch": [query, query]]
         }
         return request
     }
