@@ -125,12 +125,21 @@ struct SharedFeedTests {
         var bob = FeedDevice(user: trees.bob)
         try await bob.sync(trees.cloud, trees.zoneID)
         #expect(try await !bob.followZones(trees.cloud))
+        var eve = FeedDevice(user: trees.eve)
+        var ada = FeedDevice(user: trees.ada, database: .private)
+        try await eve.sync(trees.cloud, trees.zoneID)
+        try await ada.sync(trees.cloud, trees.zoneID)
         try await trees.shareMore("b", with: trees.bob)
         #expect(try await !bob.followZones(trees.cloud))
         #expect(bob.knowsZone)
         try await bob.sync(trees.cloud, trees.zoneID)
         #expect(bob.expiries == 1)
         #expect(bob.names.isSuperset(of: ["a", "a1", "a2", "b", "b1", "c"]))
+        // Neither who sees what she saw before nor the owner begins anew.
+        let toldEve = try await eve.sync(trees.cloud, trees.zoneID)
+        let toldAda = try await ada.sync(trees.cloud, trees.zoneID)
+        #expect(toldEve == ["share of b"] && eve.expiries == 0)
+        #expect(toldAda == ["share of b"] && ada.expiries == 0)
     }
 
     @Test("Nested records that leave in one request count once each, and no token expires")
