@@ -229,6 +229,7 @@ struct CommandLineTests {
             let file = try cloud.file("there", "before")
             for arguments in [
                 ["tokens", "api", "--data", cloud.data, "--output", file],
+                ["schema", "export", "--data", cloud.data, "--output", file],
                 ["export", file, "--assets", cloud.path("a"), "--without-default-zone"],
                 ["backup", file, "--data", cloud.data],
             ] {

@@ -17,9 +17,12 @@ struct ModelCommandTests {
     )
     func served() async throws {
         try await ServedCloud.run { cloud in
-            let file = try cloud.file("app.ckdb", "")
+            let file = cloud.path("app.ckdb")
             let made = try await run("schema", "from-model", model, "--output", file)
             #expect(made.status == 0, "\(made.errors)")
+            let again = try await run("schema", "from-model", model, "--output", file)
+            #expect(again.status == 2)
+            #expect(again.errors.contains("--force"))
             #expect(made.errors.contains("cloudkit model lint"))
             let imported = try await run("schema", "import", file, "--data", cloud.data)
             #expect(imported.status == 0, "\(imported.errors)")
@@ -96,6 +99,7 @@ struct ModelCommandTests {
         #expect(object["kind"] as? String == "missingField")
         #expect(object["field"] as? String == "CD_tags_ckAsset")
         #expect(object["property"] as? String == "Trip.tags")
+        #expect(missing.errors.contains("lacks 1 thing that"), "\(missing.errors)")
         let broken = try await run(
             "schema",
             "check",

@@ -163,6 +163,32 @@ struct OperatingTests {
         }
     }
 
+    @Test("A backup names the files that are damaged or missing, and has all the rest")
+    func damagedSource() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let folder = cloud.data + "/assets"
+            let assets = try FileManager.default.subpathsOfDirectory(atPath: folder)
+            let asset = try #require(assets.first { $0.split(separator: "/").last?.count == 64 })
+            let file = URL(fileURLWithPath: folder + "/" + asset)
+            var flipped = try Data(contentsOf: file)
+            flipped[flipped.count / 2] ^= 1
+            try flipped.write(to: file)
+            for damage in ["flipped", "missing"] {
+                if damage == "missing" { try FileManager.default.removeItem(at: file) }
+                let backup = cloud.path(damage + ".tar")
+                let outcome = try await run("backup", backup, "--data", cloud.data)
+                #expect(outcome.status == 1, "\(damage)")
+                #expect(outcome.errors.contains(file.lastPathComponent), "\(outcome.errors)")
+                _ = try await run("restore", backup, "--data", cloud.path(damage))
+                let found = try await run("check", "--data", cloud.path(damage), "--json")
+                let problems = try found.objects().compactMap { $0["problem"] as? String }
+                #expect(!problems.isEmpty, "\(damage)")
+                #expect(problems.allSatisfy { $0.contains("asset") }, "\(problems)")
+            }
+        }
+    }
+
     @Test("The archive is a tar archive that any tar reads")
     func tar() async throws {
         try await ServedCloud.run { cloud in
@@ -295,9 +321,14 @@ struct OperatingTests {
                 data + "/cloud.sqlite",
                 "INSERT INTO grdb_migrations VALUES ('something of next year')"
             )
-            let outcome = try await run("serve", "--data", data, "--port", "0")
-            #expect(outcome.status == 2)
-            #expect(outcome.errors.contains("newer version"))
+            let file = URL(fileURLWithPath: data + "/cloud.sqlite")
+            let before = try Data(contentsOf: file)
+            for arguments in [["serve", "--port", "0"], ["check", "--repair"], ["users", "list"]] {
+                let outcome = try await CommandProcess.run(arguments + ["--data", data])
+                #expect(outcome.status == 2, "\(arguments)")
+                #expect(outcome.errors.contains("newer version"), "\(outcome.errors)")
+                #expect(try Data(contentsOf: file) == before, "\(arguments)")
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+import CloudKitExtras
 import Foundation
 import Testing
 
@@ -137,6 +138,58 @@ struct SettingsTests {
             settings: settings
         )
         #expect(long.errors.contains("QUOTA_EXCEEDED"), "\(long.errors)")
+    }
+
+    @Test("A user who asks too often for --request-rate is told so")
+    func requestRate() async throws {
+        // However slow the machine is, two of these come within a second.
+        let outcome = try await CommandProcess.run([
+            "exec", "--request-rate", "1", "python3", "-c",
+            """
+            import os, urllib.error, urllib.parse, urllib.request
+            env = os.environ
+            query = urllib.parse.urlencode({"ckAPIToken": env["CLOUDKIT_API_TOKEN"],
+                "ckWebAuthToken": env["CLOUDKIT_WEB_AUTH_TOKEN"]})
+            url = (env["CLOUDKIT_URL"] + "/database/1/" + env["CLOUDKIT_CONTAINER"]
+                + "/development/private/zones/list?" + query)
+            try:
+                for _ in range(1000):
+                    urllib.request.urlopen(url).read()
+            except urllib.error.HTTPError as error:
+                print(error.read().decode())
+            """,
+        ])
+        #expect(outcome.output.contains("THROTTLED"), "\(outcome.output)\(outcome.errors)")
+    }
+
+    @Test("A session that is not used ends after --session-days")
+    func sessionDays() async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (data, key) = (folder.path + "/cloud", folder.appendingPathComponent("key"))
+        try Data("a key that only tests know".utf8).write(to: key)
+        for (days, status) in [("1", 1), ("3", 0)] as [(String, Int32)] {
+            let server = try await CommandProcess.start([
+                "serve", "--data", data + days, "--port", "0", "--user", "Ada", "--virtual-clock",
+                "--admin-key-file", key.path, "--session-days", days,
+            ])
+            defer { server.end(SIGTERM) }
+            let settings = ServedCloud.settings(
+                try String(contentsOfFile: data + days + "/ada.env", encoding: .utf8)
+            )
+            let moved = try await HTTPTransport().send(
+                TransportRequest(
+                    method: "POST",
+                    url: (settings["CLOUDKIT_URL"] ?? "") + "/_ck/clock",
+                    headers: ["Authorization": "Bearer a key that only tests know"],
+                    body: Data(#"{"advanceSeconds": 172800}"#.utf8),
+                    timeout: 60
+                )
+            )
+            #expect(moved.status == 200)
+            let outcome = try await CommandProcess.run(["zones", "list"], settings: settings)
+            #expect(outcome.status == status, "\(days): \(outcome.errors)")
+        }
     }
 
     @Test("With --types-by-schema a page that sends no types is served")

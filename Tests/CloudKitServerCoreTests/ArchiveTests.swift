@@ -132,6 +132,8 @@ struct ArchiveTests {
         }
         let named = try await prepare(["archiveName": "../my holiday"])
         #expect(named.body.downloadURL.text?.hasSuffix("/_._my_holiday.zip") == true)
+        let whole = try await prepare(["archiveName": "a.zip"])
+        #expect(whole.body.downloadURL.text?.hasSuffix("/a.zip") == true)
     }
 
     @Test("The archive is of the moment at which it was asked for, and its files are kept for it")

@@ -73,7 +73,7 @@ struct EarlierFormatTests {
 
     @Test("There is a file of every format that has none elsewhere")
     func all() {
-        #expect(Self.files.count == 9)
+        #expect(Self.files.count == 10)
     }
 
     @Test(
@@ -173,7 +173,7 @@ struct EarlierFormatTests {
 
     @Test(
         "A snapshot that was taken before comes back",
-        arguments: ["09-circles.sqlite", "10-sightings.sqlite"]
+        arguments: ["09-circles.sqlite", "10-sightings.sqlite", "11-contents.sqlite"]
     )
     func snapshot(_ file: String) async throws {
         let opened = try await Opened(file)

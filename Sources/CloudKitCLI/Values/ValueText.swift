@@ -44,7 +44,8 @@ package enum ValueText {
         case .bytes(let data): Amount.text(data.count, "byte")
         case .reference(let reference): "-> \(reference.recordName)"
         case .location(let location): "\(location.latitude), \(location.longitude)"
-        case .asset(let asset): asset.size.map { "file of \($0) bytes" } ?? "file"
+        case .asset(let asset):
+            asset.size.map { "file of " + Amount.text(Int($0), "byte") } ?? "file"
         case .list(let values, _): "[" + values.map(text).joined(separator: ", ") + "]"
         }
     }

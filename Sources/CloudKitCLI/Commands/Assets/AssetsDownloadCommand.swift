@@ -60,7 +60,7 @@ struct AssetsDownloadCommand: AsyncParsableCommand {
         if output.json {
             try output.write(Downloaded(file: file, size: assets[index].size))
         } else {
-            let size = assets[index].size.map { " of \($0) bytes" } ?? ""
+            let size = assets[index].size.map { " of " + Amount.text(Int($0), "byte") } ?? ""
             try Console.write("Wrote the file\(size) to \(file)")
         }
     }

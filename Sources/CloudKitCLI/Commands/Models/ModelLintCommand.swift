@@ -47,7 +47,10 @@ struct ModelLintCommand: AsyncParsableCommand {
         }
         let errors = findings.count { $0.severity == .error }
         guard errors == 0 else {
-            throw CommandFailure("\(errors) errors keep \(source.name) from syncing with CloudKit")
+            throw CommandFailure(
+                Amount.text(errors, "error keeps", "errors keep")
+                    + " \(source.name) from syncing with CloudKit"
+            )
         }
     }
 }

@@ -42,6 +42,8 @@ struct ModelSource {
         guard !parts.isEmpty else { return }
         let shown = parts.prefix(5).map { "  \($0)" }.joined(separator: "\n")
         let more = parts.count > 5 ? "\n  and \(parts.count - 5) more" : ""
-        Console.say("\(parts.count) parts of \(name) are not known here:\n\(shown)\(more)")
+        let count = Amount.text(parts.count, "part")
+        let verb = parts.count == 1 ? "is" : "are"
+        Console.say("\(count) of \(name) \(verb) not known here:\n\(shown)\(more)")
     }
 }

@@ -75,7 +75,8 @@ struct SchemaCheckCommand: AsyncParsableCommand {
         let errors = differences.count { $0.severity == .error }
         guard errors == 0 else {
             throw CommandFailure(
-                "\(deployed.name) lacks \(errors) things that \(source.name) needs; deploy them first"
+                "\(deployed.name) lacks \(Amount.text(errors, "thing")) that \(source.name) needs; "
+                    + "deploy \(errors == 1 ? "it" : "them") first"
             )
         }
     }

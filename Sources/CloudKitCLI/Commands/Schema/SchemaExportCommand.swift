@@ -11,10 +11,14 @@ struct SchemaExportCommand: AsyncParsableCommand {
     @Option(name: .customLong("output"), help: "A file to write instead.")
     var file: String?
 
+    @OptionGroup
+    var overwriting: OverwriteOptions
+
     @OptionGroup(title: "Data")
     var place: EnvironmentOptions
 
     func run() async throws {
+        if let file { try overwriting.check(file) }
         let service = try place.folder.open()
         let text = try await service.exportSchema(
             container: try await place.folder.containerName(service),

@@ -24,7 +24,11 @@ struct SchemaFromModelCommand: AsyncParsableCommand {
     @Option(name: .customLong("output"), help: "A file to write instead.")
     var file: String?
 
+    @OptionGroup
+    var overwriting: OverwriteOptions
+
     func run() async throws {
+        if let file { try overwriting.check(file) }
         let source = try ModelSource(model, store: options.store, version: options.modelVersion)
         source.sayUnknownParts()
         let text: String
@@ -35,7 +39,8 @@ struct SchemaFromModelCommand: AsyncParsableCommand {
         }
         let errors = try source.model.findings(options.mirroring).count { $0.severity == .error }
         if errors > 0 {
-            Console.say("CloudKit does not take \(errors) things in the model: cloudkit model lint")
+            let things = Amount.text(errors, "thing")
+            Console.say("CloudKit does not take \(things) in the model: cloudkit model lint")
         }
         try SchemaOutput.write(text, to: file)
     }
