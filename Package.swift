@@ -255,7 +255,7 @@ let package = Package(
         // Users' code, compiled with users' settings: see the end of this file.
         .testTarget(
             name: "CloudKitSourceCompatTests",
-            dependencies: [cloudKit, uniformTypeIdentifiers]
+            dependencies: [cloudKit, coreLocation, uniformTypeIdentifiers]
         ),
         .testTarget(
             name: "CloudKitCodableTests",

@@ -109,19 +109,15 @@ class SignedInContainer: CKContainer, @unchecked Sendable {
 
 /// A record with properties of the app's own.
 final class NoteRecord: CKRecord, @unchecked Sendable {
-    // @unchecked Sendable because its superclass is, and nothing is added that changes.
+    // @unchecked Sendable because its superclass is, and what is added changes only as it is made.
 
-    let openedAt: Date
+    private(set) var openedAt = Date.distantPast
 
-    init(title: String, openedAt: Date) {
+    // A convenience initialiser, because those of CKRecord are such on Apple platforms.
+    convenience init(title: String, openedAt: Date) {
+        self.init(recordType: "Note", recordID: CKRecord.ID(recordName: title))
         self.openedAt = openedAt
-        super.init(recordType: "Note", recordID: CKRecord.ID(recordName: title))
         self["title"] = title
-    }
-
-    required init?(coder: NSCoder) {
-        openedAt = .distantPast
-        super.init(coder: coder)
     }
 
     override var parent: CKRecord.Reference? {

@@ -136,6 +136,36 @@ struct FoundationCalls {
         #expect(read == zoneIDs)
     }
 
+    @Test("A dictionary of zones is archived, and read as one of their class")
+    func archivedDictionaries() throws {
+        let zones = [CKRecordZone.ID(zoneName: "Notes"): CKRecord.ID(recordName: "milk")]
+        let data = try NSKeyedArchiver.archivedData(
+            withRootObject: zones,
+            requiringSecureCoding: true
+        )
+        let read = try NSKeyedUnarchiver.unarchivedDictionary(
+            ofKeyClass: CKRecordZone.ID.self,
+            objectClass: CKRecord.ID.self,
+            from: data
+        )
+        #expect(read == zones)
+    }
+
+    @Test("The folders of an app have names")
+    func folders() {
+        let folders = [
+            URL.documentsDirectory, URL.applicationSupportDirectory, URL.cachesDirectory,
+        ]
+        #expect(Set(folders).count == 3 && folders.allSatisfy(\.isFileURL))
+    }
+
+    @Test("A point is made by the function that Core Location has for it")
+    func points() {
+        let point = CLLocationCoordinate2DMake(51.5, -0.1)
+        #expect(point.latitude == 51.5 && point.longitude == -0.1)
+        #expect(CLLocationCoordinate2DIsValid(point))
+    }
+
     @Test("Orders by distance are archived and read as the class that they are")
     func archivedOrders() throws {
         let order = PlaceOrder(

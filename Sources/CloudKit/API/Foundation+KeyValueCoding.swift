@@ -30,6 +30,40 @@ extension NSKeyedUnarchiver {
     ) throws -> [Object]? {
         try unarchivedObject(ofClasses: [NSArray.self, type], from: data) as? [Object]
     }
+
+    /// Reads an archived dictionary of keys and objects of one class each; nil when the archive holds
+    /// another thing.
+    ///
+    /// ```swift
+    /// let tokens = try NSKeyedUnarchiver.unarchivedDictionary(
+    ///     ofKeyClass: CKRecordZone.ID.self,
+    ///     objectClass: CKServerChangeToken.self,
+    ///     from: data
+    /// )
+    /// ```
+    public static func unarchivedDictionary<Key: NSObject & NSCoding, Object: NSObject & NSCoding>(
+        ofKeyClass keyType: Key.Type,
+        objectClass type: Object.Type,
+        from data: Data
+    ) throws -> [Key: Object]? {
+        try unarchivedObject(ofClasses: [NSDictionary.self, keyType, type], from: data)
+            as? [Key: Object]
+    }
+}
+
+extension URL {
+    /// The folder of the user's documents.
+    public static var documentsDirectory: URL { folder(.documentDirectory) }
+
+    /// The folder of what apps keep for themselves.
+    public static var applicationSupportDirectory: URL { folder(.applicationSupportDirectory) }
+
+    /// The folder of what can be made again.
+    public static var cachesDirectory: URL { folder(.cachesDirectory) }
+
+    private static func folder(_ directory: FileManager.SearchPathDirectory) -> URL {
+        FileManager.default.urls(for: directory, in: .userDomainMask).first ?? homeDirectory
+    }
 }
 
 extension NotificationCenter {

@@ -152,6 +152,72 @@ struct CallTests {
             #expect(try await database.record(for: Contacts.recordID("own"))["name"] == "Ann")
         }
     }
+
+    @Test("An edit that the delegate adds after its record was read goes with the next batch")
+    func editAfterReading() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let delegate = Editing()
+            var configuration = CKSyncEngine.Configuration(
+                database: database,
+                stateSerialization: nil,
+                delegate: delegate
+            )
+            configuration.automaticallySync = false
+            let engine = CKSyncEngine(configuration)
+            engine.state.add(
+                pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Contacts.zoneID))]
+            )
+            engine.state.hasPendingUntrackedChanges = true
+            try await engine.sendChanges()
+            #expect(delegate.sent == ["Ann", "Anna"])
+            #expect(engine.state.pendingRecordZoneChanges.isEmpty)
+            #expect(try await database.record(for: Contacts.recordID("own"))["name"] == "Anna")
+        }
+    }
+}
+
+/// A delegate whose user renames a contact as soon as its record was made for the first batch.
+private final class Editing: CKSyncEngineDelegate {
+    private struct State {
+        var name = "Ann"
+        var record = CKRecord(recordType: "Contact", recordID: Contacts.recordID("own"))
+        var sent: [String] = []
+    }
+
+    private let state = Mutex(State())
+
+    var sent: [String] { state.withLock { $0.sent } }
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        guard case .sentRecordZoneChanges(let event) = event else { return }
+        syncEngine.state.hasPendingUntrackedChanges = false
+        state.withLock { state in
+            for record in event.savedRecords {
+                state.record = record
+                state.sent.append(record["name"] ?? "")
+            }
+        }
+    }
+
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext,
+        syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        // The first time nothing is pending: the app keeps track itself.
+        let isFirst = syncEngine.state.hasPendingUntrackedChanges
+        let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(Contacts.recordID("own"))
+        let changes = isFirst ? [change] : syncEngine.state.pendingRecordZoneChanges
+        return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { _ in
+            let record = self.state.withLock { state in
+                state.record["name"] = state.name
+                state.name = "Anna"
+                return state.record
+            }
+            if isFirst { syncEngine.state.add(pendingRecordZoneChanges: [change]) }
+            return record
+        }
+    }
 }
 
 /// A delegate that does in its methods what a test is about.
