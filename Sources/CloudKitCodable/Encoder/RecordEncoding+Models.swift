@@ -21,12 +21,13 @@ extension RecordEncoding {
     }
 
     /// Stores a model.
-    func storeModel(_ value: some Encodable, _ field: RecordField) throws {
+    func storeModel<Value: Encodable>(_ value: Value, _ field: RecordField) throws {
         guard graph != nil, let model = value as? any CloudKitModel else {
             return try storeInside(value, field)
         }
         noteList(of: type(of: model), field)
-        try storeNode(GraphNode(model), field)
+        let declared = TypeTraits.of(Value.self).model?.recordType
+        try storeNode(GraphNode(model, readAs: declared), field)
     }
 
     /// Stores a list of models.

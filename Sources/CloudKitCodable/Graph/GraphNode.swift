@@ -21,9 +21,13 @@ package struct GraphNode {
     }
 
     /// Makes the node of a model.
-    init<Model: CloudKitModel>(_ model: Model) {
+    ///
+    /// - Parameters:
+    ///   - model: The model.
+    ///   - recordType: The type of the records that are read where the model stands.
+    init<Model: CloudKitModel>(_ model: Model, readAs recordType: CKRecord.RecordType? = nil) {
         value = model
-        recordType = Model.recordType
+        self.recordType = recordType ?? Model.recordType
         recordName = model.recordName
         fields = Model.fields.byKey
     }
