@@ -26,8 +26,15 @@ extension RecordEncoding {
             return try storeInside(value, field)
         }
         noteList(of: type(of: model), field)
-        let declared = TypeTraits.of(Value.self).model?.recordType
-        try storeNode(GraphNode(model, readAs: declared), field)
+        try storeNode(node(of: model, readAs: Value.self), field)
+    }
+
+    /// The node of a model in a place of a type: that of the model, or a superclass.
+    private func node(of model: some CloudKitModel, readAs type: Any.Type) -> GraphNode {
+        guard Swift.type(of: model) != type, let declared = TypeTraits.of(type).model else {
+            return GraphNode(model)
+        }
+        return GraphNode(model, readAs: declared)
     }
 
     /// Stores a list of models.

@@ -112,6 +112,7 @@ final class GraphEncoding {
         owners: FieldOwners? = nil
     ) throws -> CKRecord.ID {
         let recordID = try Self.identity(of: node, in: zoneID, at: location)
+        try checkClass(of: node, recordID, location)
         if let entry = entries[recordID] {
             try check(node, is: entry, location)
             return recordID
@@ -130,7 +131,6 @@ final class GraphEncoding {
                 path: location.path
             )
         }
-        try checkClass(of: node, recordID, location)
         let (record, baseline) = try record(for: node, recordID, location)
         let isNew = baseline == .none || baseline == .values && record.recordChangeTag == nil
         entries[recordID] = Entry(value: node.value, record: record, location: location)
@@ -148,29 +148,6 @@ final class GraphEncoding {
         records.append(record)
         self.isNew.append(isNew)
         return recordID
-    }
-
-    /// Checks that an instance of a subclass is not in a place where its superclass's records are read.
-    private func checkClass(
-        of node: GraphNode,
-        _ recordID: CKRecord.ID,
-        _ location: CodingLocation
-    ) throws {
-        let traits = TypeTraits.of(type(of: node.value))
-        guard traits.isClass, let type = traits.model?.recordType, type != node.recordType else {
-            return
-        }
-        throw CloudKitGraphError(
-            .unexpectedType,
-            """
-            the value is an instance of the subclass \(traits.name), whose records are of type \
-            \(type); where records of type \(node.recordType) are read it would not come back: \
-            make the property one of \(traits.name), or let both have one recordType
-            """,
-            type: node.recordType,
-            id: recordID,
-            path: location.path
-        )
     }
 
     func encode(_ node: GraphNode, _ encoding: RecordEncoding) throws {

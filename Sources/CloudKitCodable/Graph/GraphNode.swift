@@ -7,6 +7,9 @@ package struct GraphNode {
     let recordName: String
     let fields: [String: CloudKitField]
 
+    /// The type that is read where the value stands: the value's own, or a superclass of it.
+    let readType: Any.Type
+
     /// Makes the node of a value of an API of its own.
     package init(
         value: any Encodable,
@@ -15,19 +18,22 @@ package struct GraphNode {
         ignoring ignored: [String]
     ) {
         self.value = value
+        readType = type(of: value)
         self.recordType = recordType
         self.recordName = recordName
         fields = Dictionary(ignored.map { ($0, .ignored) }) { first, _ in first }
     }
 
-    /// Makes the node of a model.
-    ///
-    /// - Parameters:
-    ///   - model: The model.
-    ///   - recordType: The type of the records that are read where the model stands.
-    init<Model: CloudKitModel>(_ model: Model, readAs recordType: CKRecord.RecordType? = nil) {
+    /// Makes the node of a model, in a place where its type is read.
+    init<Model: CloudKitModel>(_ model: Model) {
+        self.init(model, readAs: Model.self)
+    }
+
+    /// Makes the node of a model, in a place where the records of a type are read.
+    init<Model: CloudKitModel>(_ model: Model, readAs type: any CloudKitModel.Type) {
         value = model
-        self.recordType = recordType ?? Model.recordType
+        readType = type
+        recordType = type.recordType
         recordName = model.recordName
         fields = Model.fields.byKey
     }
