@@ -92,6 +92,10 @@ struct FieldDecoding: Decoder {
         {
             return try json(type, data)
         }
+        // A date's own decoding would take any number for seconds, and a list's say little.
+        if object is NSNumber, Value.self == Date.self || kind == .list || kind == .set {
+            throw mismatch(type)
+        }
         do {
             return try Value(from: self)
         } catch let error as DecodingError {

@@ -289,7 +289,11 @@ final class GraphDecoding {
     ) -> CloudKitGraphError {
         error(
             .missingRecord,
-            "the record is not there; " + GraphRemedy.missing(isOtherAPI: followsReferences),
+            "the record is not there; "
+                + GraphRemedy.missing(
+                    isRoot: location.path.isEmpty,
+                    isOtherAPI: followsReferences
+                ),
             type,
             recordID,
             location

@@ -7,9 +7,10 @@ enum GraphRemedy {
             : "break the chain with a CloudKitReference"
     }
 
-    /// For a reference to a record that is not there.
-    static func missing(isOtherAPI: Bool) -> String {
-        isOtherAPI
+    /// For a reference to a record that is not there, or for the root.
+    static func missing(isRoot: Bool, isOtherAPI: Bool) -> String {
+        if isRoot { return "look at its name and its zone; it may be deleted, or not saved yet" }
+        return isOtherAPI
             ? "save the record, or remove the reference to it"
             : "make the property optional and decode with MissingRecords.omit where that may happen"
     }

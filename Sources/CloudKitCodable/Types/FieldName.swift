@@ -14,6 +14,9 @@ enum FieldName {
         switch kind(name) {
         case .plain: nil
         case .perhapsReserved where !strict || !properties.contains(name): nil
+        case .perhapsReserved where name == "recordName":
+            "the name is reserved for a property of every record; say .recordName for it in fields "
+                + "if it is this record's name, or choose another coding key"
         case .perhapsReserved:
             "the name is reserved for a property of every record; choose another coding key"
         case .invalid:

@@ -115,6 +115,12 @@ struct IdentityTests {
             #expect(error?.recordID?.recordName == name)
             #expect(error?.codingPath.map(\.stringValue) == path)
         }
+        let rootless = await #expect(throws: CloudKitGraphError.self) {
+            try await source(without: encoded.rootID.recordName)
+                .graph(Labels.self, for: encoded.rootID)
+        }
+        #expect(rootless?.code == .missingRecord && rootless?.codingPath.isEmpty == true)
+        #expect(rootless?.message.contains("look at its name and its zone") == true)
         let withoutOthers = try await source(without: "b").graph(
             Labels.self,
             for: encoded.rootID,

@@ -30,4 +30,24 @@ struct FieldNameTests {
     func taken(name: String) throws {
         #expect(try encode(name)[name] == 1)
     }
+
+    @Test("A property called recordName that the table does not name is told what to say")
+    func recordName() throws {
+        struct Unnamed: CloudKitModel {
+            var recordName: String
+        }
+        let error = #expect(throws: EncodingError.self) {
+            try CloudKitRecordEncoder().encode(Unnamed(recordName: "a"))
+        }
+        #expect("\(String(describing: error))".contains("say .recordName for it in fields"))
+
+        struct Named: CloudKitModel, Equatable {
+            var recordName: String
+            static var fields: CloudKitFields { [CodingKeys.recordName: .recordName] }
+        }
+        let record = try CloudKitRecordEncoder().encode(Named(recordName: "a"))
+        #expect(record.allKeys().isEmpty && record.recordID.recordName == "a")
+        let read = try CloudKitRecordDecoder().decode(Named.self, from: record)
+        #expect(read == Named(recordName: "a"))
+    }
 }

@@ -74,6 +74,36 @@ struct StoredFormTests {
         }
     }
 
+    @Test("A number is neither a date nor a list, and the error says what was found")
+    func numbers() throws {
+        struct Day: CloudKitModel, Codable {
+            var date: Date?
+            var dates: [Date]?
+            var counts: Set<Int>?
+            var recordName: String { "day" }
+        }
+        for field in ["date", "dates", "counts"] {
+            for number in [1_700_000_000, 1.5] {
+                let record = CKRecord(
+                    recordType: "Day",
+                    recordID: CKRecord.ID(recordName: "day")
+                )
+                record[field] = number
+                let error = #expect(throws: DecodingError.self) {
+                    try CloudKitRecordDecoder().decode(Day.self, from: record)
+                }
+                guard case .typeMismatch(_, let context)? = error else {
+                    Issue.record("\(field): not a mismatch")
+                    continue
+                }
+                #expect(context.codingPath.map(\.stringValue) == [field])
+                let found = context.debugDescription
+                #expect(found.contains("found INT64") || found.contains("found DOUBLE"))
+                #expect(found.contains("Date") || found.contains("Set<Int>"), "\(found)")
+            }
+        }
+    }
+
     @Test("System fields of a record of another type are an error")
     func otherType() throws {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
