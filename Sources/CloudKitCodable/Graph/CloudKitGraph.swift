@@ -29,6 +29,9 @@ public struct CloudKitGraph<Root: CloudKitModel> {
     /// taken from here: the next save clears it.
     private(set) var former: Set<GraphRelease> = []
 
+    /// What the last save sent and had no answer for.
+    private(set) var unanswered = UnansweredSave()
+
     /// Makes a graph of a value and the records that are known of it.
     public init(root: Root, rootID: CKRecord.ID, records: [CKRecord]) {
         self.root = root
@@ -39,21 +42,27 @@ public struct CloudKitGraph<Root: CloudKitModel> {
     /// Takes the records that were saved; the others stay as they were known.
     ///
     /// - Parameters:
-    ///   - saved: The records as the server has them now.
+    ///   - outcome: What became of the save.
     ///   - encoded: What the value was encoded into.
     ///   - folder: Where the files of its assets are.
-    ///   - isComplete: Whether all was saved.
     ///   - deletesOrphans: Whether records that were not reached go.
     mutating func update(
-        with saved: [CKRecord],
+        with outcome: GraphSaver.Outcome,
         of encoded: EncodedGraph,
         assets folder: AssetFolder,
-        isComplete: Bool,
         deletesOrphans: Bool
     ) {
+        let isComplete = outcome.error == nil
         var versions = Dictionary(records.map { ($0.recordID, $0) }) { _, later in later }
-        for record in saved { versions[record.recordID] = record }
-        if isComplete { former = [] }
+        for record in outcome.saved {
+            versions[record.recordID] = record
+            unanswered.records[record.recordID] = nil
+        }
+        if isComplete {
+            former = []
+            unanswered = UnansweredSave()
+        }
+        unanswered.formUnion(outcome.unanswered)
         let others = isComplete && deletesOrphans ? [] : encoded.orphans.reversed()
         records = (encoded.records.map(\.recordID) + others).compactMap { versions[$0] }
         assets.append(folder)
@@ -61,6 +70,37 @@ public struct CloudKitGraph<Root: CloudKitModel> {
 }
 
 extension CloudKitGraph {
+    /// Takes what became of that which a save had no answer for.
+    ///
+    /// What the server has neither as it was sent nor as it was before stays unanswered: the next
+    /// save sends it, and the server says what it has.
+    mutating func settle(_ found: [CKRecord.ID: Result<CKRecord, any Error>]) {
+        for (recordID, result) in found {
+            switch result {
+            case .success(let record):
+                unanswered.deletions.remove(recordID)
+                guard let sent = unanswered.records[recordID] else { continue }
+                let isSaved = sent.hasSameContents(as: record)
+                guard isSaved || record.recordChangeTag == sent.recordChangeTag else { continue }
+                unanswered.records[recordID] = nil
+                if isSaved { replace(record) }
+            case .failure(let error as CKError) where error.code == .unknownItem:
+                unanswered.records[recordID] = nil
+                guard unanswered.deletions.remove(recordID) != nil else { continue }
+                records.removeAll { $0.recordID == recordID }
+            case .failure: continue
+            }
+        }
+    }
+
+    private mutating func replace(_ record: CKRecord) {
+        if let index = records.firstIndex(where: { $0.recordID == record.recordID }) {
+            records[index] = record
+        } else {
+            records.append(record)
+        }
+    }
+
     /// Takes from another graph the records of the models that were moved here.
     ///
     /// Take a model out of the other value, put it into this one, and call this before saving: the
@@ -104,6 +144,7 @@ extension CloudKitGraph {
             take(record)
         }
         other.records.removeAll { moved.contains($0.recordID) }
+        unanswered.take(moved, from: &other.unanswered)
     }
 
     /// The records that neither value holds and that were within a model that moves: its former

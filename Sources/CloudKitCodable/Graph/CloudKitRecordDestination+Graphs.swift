@@ -48,9 +48,10 @@ extension CloudKitRecordDestination {
     /// Saves what was edited in a graph: only records whose values changed are sent.
     ///
     /// When saving fails half way, the graph holds the records that were saved before, and those that
-    /// did not fail where requests are not atomic. A save whose answer was lost can be repeated:
-    /// records that the server has exactly as they are sent count as saved. Those with files are
-    /// fetched to be compared, where the destination is a ``CloudKitRecordSource`` too.
+    /// did not fail where requests are not atomic. A save whose answer was lost can be repeated, with
+    /// the value as it was or edited again: the next save of the graph looks first which of the
+    /// records the server took, where the destination is a ``CloudKitRecordSource`` too. Without the
+    /// graph records that the server has exactly as they are sent count as saved.
     ///
     /// - Parameters:
     ///   - graph: The graph; afterwards it holds the records as the server has them now.
@@ -66,6 +67,9 @@ extension CloudKitRecordDestination {
         deletingOrphans: Bool = false,
         progress: Progress? = nil
     ) async throws {
+        if !graph.unanswered.isEmpty, let source = self as? any CloudKitRecordSource {
+            graph.settle(try await source.records(withIDs: Array(graph.unanswered.recordIDs)))
+        }
         let assets = AssetFolder(isRemovedWithObject: true)
         let encoder = CloudKitGraphEncoder(zoneID: graph.rootID.zoneID)
         let encoded = try encoder.encode(
@@ -75,18 +79,18 @@ extension CloudKitRecordDestination {
             assets: assets
         )
         let saver = GraphSaver(destination: self, savePolicy: savePolicy, progress: progress)
-        let (saved, error) = await saver.save(
+        let outcome = await saver.save(
             encoded,
+            resending: Set(graph.unanswered.records.keys),
             deleting: deletingOrphans ? encoded.orphans : []
         )
         graph.update(
-            with: saved,
+            with: outcome,
             of: encoded,
             assets: assets,
-            isComplete: error == nil,
             deletesOrphans: deletingOrphans
         )
-        if let error { throw error }
+        if let error = outcome.error { throw error }
     }
 
     /// Deletes the records of a graph: those of its models, and those that it knows from before.
@@ -108,7 +112,6 @@ extension CloudKitRecordDestination {
             releases: []
         )
         let recordIDs = graph.records.reversed().map(\.recordID)
-        let (_, error) = await saver.save(nothing, deleting: recordIDs)
-        if let error { throw error }
+        if let error = await saver.save(nothing, deleting: recordIDs).error { throw error }
     }
 }

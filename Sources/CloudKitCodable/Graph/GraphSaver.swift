@@ -16,33 +16,52 @@ struct GraphSaver {
     let savePolicy: CKModifyRecordsOperation.RecordSavePolicy
     let progress: Progress?
 
+    /// What became of a save.
+    struct Outcome {
+        /// The records that were saved, as the server has them.
+        var saved: [CKRecord] = []
+
+        /// What was sent and had no answer.
+        var unanswered = UnansweredSave()
+
+        /// What ended the save before all was done.
+        var error: (any Error)?
+    }
+
     /// Saves the records of a graph that changed, in their order, and deletes others, as far as it
     /// goes.
     ///
-    /// - Returns: The records that were saved, and the error that ended it.
+    /// - Parameters:
+    ///   - graph: The records.
+    ///   - resentIDs: Records that are sent though they did not change.
+    ///   - recordIDs: The records to delete.
+    /// - Returns: What became of the save.
     func save(
         _ graph: EncodedGraph,
+        resending resentIDs: Set<CKRecord.ID> = [],
         deleting recordIDs: [CKRecord.ID]
-    ) async -> (saved: [CKRecord], error: (any Error)?) {
+    ) async -> Outcome {
         // What is deleted needs no clearing.
         let deleted = Set(recordIDs)
-        let records = graph.changed.filter { !deleted.contains($0.recordID) }
-        var saved: [CKRecord] = []
+        var records = graph.changed.filter { !deleted.contains($0.recordID) }
+        let resent = resentIDs.subtracting(graph.changed.map(\.recordID))
+        records += graph.records.filter { resent.contains($0.recordID) }
+        var outcome = Outcome()
         do {
             // Records that did not change count too: the server has them.
             try checkDeletedWithTarget(graph.records)
             let batches = try batches(of: records)
             progress?.totalUnitCount += Int64(records.count + recordIDs.count)
-            for batch in batches { try await modify(saving: batch, deleting: [], into: &saved) }
+            for batch in batches { try await modify(saving: batch, deleting: [], into: &outcome) }
             for start in stride(from: 0, to: recordIDs.count, by: Self.largestBatch) {
                 let end = min(start + Self.largestBatch, recordIDs.count)
                 let chunk = Array(recordIDs[start..<end])
-                try await modify(saving: [], deleting: chunk, into: &saved)
+                try await modify(saving: [], deleting: chunk, into: &outcome)
             }
-            return (saved, nil)
         } catch {
-            return (saved, error)
+            outcome.error = error
         }
+        return outcome
     }
 
     // Sends one request, and again what was refused only because the server has another record of it
@@ -50,15 +69,17 @@ struct GraphSaver {
     private func modify(
         saving records: [CKRecord],
         deleting recordIDs: [CKRecord.ID],
-        into saved: inout [CKRecord]
+        into outcome: inout Outcome
     ) async throws {
         try Task.checkCancellation()
         if progress?.isCancelled == true { throw CancellationError() }
+        outcome.unanswered.note(records, deleting: recordIDs)
         let results = try await destination.modify(
             saving: records,
             deleting: recordIDs,
             savePolicy: savePolicy
         )
+        outcome.unanswered = UnansweredSave()
         var errors: [CKRecord.ID: any Error] = [:]
         for (recordID, result) in results.saveResults {
             if case .failure(let error) = result { errors[recordID] = error }
@@ -73,7 +94,7 @@ struct GraphSaver {
         let done = records.filter {
             errors[$0.recordID] == nil && !storedIDs.contains($0.recordID)
         }
-        saved += try stored + done.map { try results.saveResults[$0.recordID]?.get() ?? $0 }
+        outcome.saved += try stored + done.map { try results.saveResults[$0.recordID]?.get() ?? $0 }
         let deleted = recordIDs.count { errors[$0] == nil }
         progress?.completedUnitCount += Int64(stored.count + done.count + deleted)
         if errors.isEmpty { return }
@@ -81,7 +102,7 @@ struct GraphSaver {
             throw Self.error(of: errors, records)
         }
         let others = records.filter { errors[$0.recordID] != nil }
-        try await modify(saving: others, deleting: [], into: &saved)
+        try await modify(saving: others, deleting: [], into: &outcome)
     }
 
     /// The server's records of those that the server has as they were sent: they were saved before,
