@@ -391,8 +391,8 @@ let package = Package(
             name: "SnippetTests",
             dependencies: [
                 cloudKit, "CloudKitCodable", "CloudKitCoreData", "CloudKitExtras", "CloudKitServer",
-                "CloudKitStore", "CloudKitTesting", "CloudKitWebClient", asyncHTTPClient, grdb,
-                hummingbird, logging, nioSSL,
+                "CloudKitStore", "CloudKitTesting", "CloudKitWebClient", "Support", asyncHTTPClient,
+                grdb, hummingbird, logging, nioSSL,
             ]
         ),
     ],

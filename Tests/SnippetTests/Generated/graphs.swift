@@ -34,11 +34,11 @@ struct Atlas: CloudKitModel, Equatable {
         ]
     }
 }
-struct Photo: CloudKitModel, Identifiable {
+struct Photo: CloudKitModel, Identifiable, Equatable {
     var id: String
 }
 
-struct Album: CloudKitModel, Identifiable {
+struct Album: CloudKitModel, Identifiable, Equatable {
     var id: String
     var photos: [Photo]
     var cover: CloudKitReference<Photo>?

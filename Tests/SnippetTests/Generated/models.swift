@@ -15,7 +15,7 @@ struct Recipe: Equatable, Identifiable {
     var tags: [String] = []
 }
 @CloudKitRecord("Visit")
-struct Consultation {
+struct Consultation: Equatable {
     @CloudKitField(.recordName) var number: String
     var summary: String
     @CloudKitField("dx", .encrypted) var diagnosis: String?
@@ -26,7 +26,7 @@ struct Consultation {
 }
 
 @CloudKitRecord
-struct Person: Identifiable {
+struct Person: Equatable, Identifiable {
     var id: String
     var name: String
 }
