@@ -8,16 +8,18 @@ extension RecordEncoding {
         noteMissingChildren()
         guard let memory else { return }
         let spaces = memory.keySpaces
+        let written = memory.written
         let names: Set<String>
         switch baseline {
         case .none: return
         case .values:
             names = unwrittenKeys { key in
-                memory.wasAsked(for: key) || spaces.contains { $0.owns(key) }
+                memory.wasAsked(for: key) || written.contains(key)
+                    || spaces.contains { $0.owns(key) }
             }
         case .systemFields:
             let known = memory.asked.map(\.key) + spaces.flatMap(\.all)
-            names = Set(known).subtracting(writtenKeys)
+            names = written.union(known).subtracting(writtenKeys)
         }
         let foreign = memory.ownerFields
         for key in names.sorted() where !foreign.contains(key) {
@@ -25,6 +27,18 @@ extension RecordEncoding {
             let name = options?[key]?.name ?? key
             // A key that cannot be a field was never written.
             if FieldName.problem(name, strict: forms == .native) == nil { try clear(PathKey(key)) }
+        }
+    }
+
+    /// Remembers which keys the value wrote: they are the type's own from then on.
+    func noteWritten() {
+        memory?.note {
+            if baseline != .values { return writtenKeys }
+            return Set(
+                mentioned.compactMap { name in
+                    key(of: name, isEncrypted: false) ?? key(of: name, isEncrypted: true)
+                }
+            )
         }
     }
 

@@ -153,6 +153,7 @@ final class RecordEncoding: Encoder {
         while let (field, tree) = madeExtras?.trees.popLast() {
             try storeJSON(tree, field)
         }
+        noteWritten()
         if baseline != .none { try clearUnwritten() }
         guard let madeExtras else { return record }
         guard let adopted = madeExtras.adopted else { return record }

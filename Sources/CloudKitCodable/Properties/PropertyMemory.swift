@@ -10,6 +10,7 @@ final class PropertyMemory: Sendable {
         var asked: [KnownProperty] = []
         var places: [String: Int] = [:]
         var keySpaces: [KeySpace] = []
+        var written: Set<String> = []
         var relations: [ModelRelation]?
         var ownerFields: Set<String> = []
     }
@@ -35,6 +36,19 @@ final class PropertyMemory: Sendable {
 
     /// Whether a decoding asked for a key.
     func wasAsked(for key: String) -> Bool { state.withLock { $0.places[key] != nil } }
+
+    /// The keys that values wrote, where the type of the keys takes any name.
+    var written: Set<String> { state.withLock { $0.written } }
+
+    /// Takes the keys that a value wrote, unless the type of its keys says all of them.
+    func note(written keys: () -> Set<String>) {
+        let isOpen = state.withLock { state in
+            !state.keySpaces.isEmpty && !state.keySpaces.allSatisfy(\.isClosed)
+        }
+        guard isOpen else { return }
+        let keys = keys()
+        state.withLock { $0.written.formUnion(keys) }
+    }
 
     /// The types of keys with which values were encoded.
     var keySpaces: [KeySpace] { state.withLock { $0.keySpaces } }

@@ -337,14 +337,46 @@ struct RemovalTests {
             let bag = Bag(["n1": 1, "n2": 2])
             var graph = try await database.save(bag, in: zoneID)
             let newer = try await database.record(for: graph.rootID)
-            newer["colour"] = "red"
+            (newer["colour"], newer["n5"]) = ("red", 5)
             try await database.save(newer)
             graph = try await database.graph(Bag.self, for: graph.rootID)
-            graph.root.values["n1"] = nil
+            #expect(graph.root == Bag(["n1": 1, "n2": 2, "n5": 5]))
+            // This process wrote the one, and only read the other.
+            (graph.root.values["n1"], graph.root.values["n5"]) = (nil, nil)
             try await database.save(&graph)
             let loaded = try await database.graph(Bag.self, for: graph.rootID)
             #expect(loaded.root == Bag(["n2": 2]))
             #expect(loaded.records.first?["colour"] == "red")
+        }
+    }
+
+    @Test("Keys that a type takes as they come are its own once a graph wrote them")
+    func writtenKeys() async throws {
+        /// A type that this process never reads.
+        struct Unread: CloudKitModel {
+            var bag: Bag
+            var recordName: String { "unread" }
+            static var fields: CloudKitFields { [Bag.Key("n3"): .encrypted] }
+            init(_ values: [String: Int]) { bag = Bag(values) }
+            init(from decoder: any Decoder) throws { throw CancellationError() }
+            func encode(to encoder: any Encoder) throws { try bag.encode(to: encoder) }
+        }
+        try await run(.inProcess) { database in
+            let first = Unread(["n1": 1, "n2": 2, "n3": 3])
+            var graph = try await database.save(first, in: zoneID)
+            let newer = try await database.record(for: graph.rootID)
+            newer["colour"] = "red"
+            graph = CloudKitGraph(
+                root: Unread(["n2": 2, "n4": 4]),
+                rootID: graph.rootID,
+                records: [try await database.save(newer)]
+            )
+            try await database.save(&graph)
+            graph.root.bag.values["n4"] = nil
+            try await database.save(&graph)
+            let record = try await database.record(for: graph.rootID)
+            #expect(record.allKeys().sorted() == ["colour", "n2"])
+            #expect(record.encryptedValues.allKeys().isEmpty)
         }
     }
 
