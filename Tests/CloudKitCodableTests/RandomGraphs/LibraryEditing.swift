@@ -40,6 +40,13 @@ struct LibraryEditing {
         authors = authors.filter { reached.contains($0.key) }
     }
 
+    /// Goes back to what it was; names that were given meanwhile are not given again.
+    mutating func undo(to before: LibraryEditing) {
+        let (random, made) = (random, made)
+        self = before
+        (self.random, self.made) = (random, made)
+    }
+
     /// One random edit.
     mutating func edit() {
         switch Int.random(in: 0..<20, using: &random) {

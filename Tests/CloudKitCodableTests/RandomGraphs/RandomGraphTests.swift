@@ -60,4 +60,27 @@ struct RandomGraphTests {
             }
         }
     }
+
+    @Test(
+        "What is edited or undone after a save that was cut off is what another device loads",
+        arguments: seeds
+    )
+    func unanswered(seed: UInt64) async throws {
+        try await CloudFixture.overHTTP.run { cloud in
+            let user = try await cloud.addUser()
+            let phone = try await cloud.database(of: user)
+            let zone = try await phone.save(CKRecordZone(zoneName: "Libraries"))
+            var trial = UnansweredTrial(
+                editing: LibraryEditing(seed: seed),
+                phone: phone,
+                laptop: try await cloud.database(of: user),
+                zoneID: zone.zoneID
+            )
+            do {
+                try await trial.run(saves: Self.editsOfSeed / 10)
+            } catch {
+                Issue.record("seed \(seed), after \(trial.done) saves: \(error)")
+            }
+        }
+    }
 }
