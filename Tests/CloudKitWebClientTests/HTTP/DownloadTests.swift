@@ -231,6 +231,8 @@ private final class EndlessServer: Sendable {
                 server.counter.withLock { $0 += bytes.readableBytes }
                 context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
             }
+            // Whoever took all of it is not left to wait for more.
+            if server.sent >= EndlessServer.end { context.close(promise: nil) }
         }
     }
 }

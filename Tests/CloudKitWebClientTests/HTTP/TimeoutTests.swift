@@ -103,53 +103,66 @@ struct TimeoutTests {
         }
     }
 
-    @Test("The time in which no connection is free is not the request's")
-    func waitingForConnection() async throws {
+    /// Runs a body with one connection at a time, and ends its client whatever the body throws.
+    private func withOneConnection(
+        _ body: (HTTPTransport) async throws -> Void
+    ) async throws {
         let http = HTTPClient(eventLoopGroupProvider: .singleton)
-        let transport = HTTPTransport(client: http, connectionsPerHost: 1)
-        // Ten at a time over one connection: the last one waits for longer than it may be silent.
-        try await ReplyServer.run { _ in
-            .late(.milliseconds(500), "{}")
-        } _: { port, server in
-            try await withThrowingTaskGroup { group in
-                for _ in 0..<10 {
-                    group.addTask { try await transport.send(request(port, timeout: 4)) }
-                }
-                for try await response in group { #expect(response.status == 200) }
-            }
-            #expect(server.requests.count == 10)
+        do {
+            try await body(HTTPTransport(client: http, connectionsPerHost: 1))
+        } catch {
+            try await http.shutdown()
+            throw error
         }
         try await http.shutdown()
     }
 
+    @Test("The time in which no connection is free is not the request's")
+    func waitingForConnection() async throws {
+        // Ten at a time over one connection: the last one waits for longer than it may be silent.
+        try await withOneConnection { transport in
+            try await ReplyServer.run { _ in
+                .late(.milliseconds(500), "{}")
+            } _: { port, server in
+                try await withThrowingTaskGroup { group in
+                    for _ in 0..<10 {
+                        group.addTask { try await transport.send(request(port, timeout: 4)) }
+                    }
+                    for try await response in group { #expect(response.status == 200) }
+                }
+                #expect(server.requests.count == 10)
+            }
+        }
+    }
+
     @Test("Waiting for a connection has a limit of its own, which the error names")
     func noConnection() async throws {
-        let http = HTTPClient(eventLoopGroupProvider: .singleton)
-        var transport = HTTPTransport(client: http, connectionsPerHost: 1)
-        transport.connectionTimeout = 0.2
-        try await ReplyServer.run { _ in
-            .silence
-        } _: { [transport] port, server in
-            let (begun, begin) = AsyncStream<Void>.makeStream()
-            let first = Task {
-                begin.yield()
-                return try await transport.send(request(port, timeout: .infinity))
+        try await withOneConnection { transport in
+            var transport = transport
+            transport.connectionTimeout = 0.2
+            try await ReplyServer.run { _ in
+                .silence
+            } _: { [transport] port, server in
+                let (begun, begin) = AsyncStream<Void>.makeStream()
+                let first = Task {
+                    begin.yield()
+                    return try await transport.send(request(port, timeout: .infinity))
+                }
+                for await _ in begun { break }
+                while server.requests.isEmpty { await Task.yield() }
+                let error = await #expect(throws: TransportError.self) {
+                    _ = try await transport.send(request(port, timeout: .infinity))
+                }
+                #expect(error?.code == .unreachable)
+                #expect(error?.message.contains("became free in 0.2 seconds") == true)
+                // Who is cancelled in the line leaves it, and who is out leaves the connection.
+                let waiting = Task { try await transport.send(request(port, timeout: 4)) }
+                waiting.cancel()
+                await #expect(throws: TransportError.self) { _ = try await waiting.value }
+                first.cancel()
+                await #expect(throws: TransportError.self) { _ = try await first.value }
             }
-            for await _ in begun { break }
-            while server.requests.isEmpty { await Task.yield() }
-            let error = await #expect(throws: TransportError.self) {
-                _ = try await transport.send(request(port, timeout: .infinity))
-            }
-            #expect(error?.code == .unreachable)
-            #expect(error?.message.contains("became free in 0.2 seconds") == true)
-            // Who is cancelled in the line leaves it, and who is out leaves the connection.
-            let waiting = Task { try await transport.send(request(port, timeout: 1)) }
-            waiting.cancel()
-            await #expect(throws: TransportError.self) { _ = try await waiting.value }
-            first.cancel()
-            await #expect(throws: TransportError.self) { _ = try await first.value }
         }
-        try await http.shutdown()
     }
 
     @Test("Two hundred calls at once all come back, each with little time of its own")
