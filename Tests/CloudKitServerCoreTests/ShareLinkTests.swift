@@ -73,6 +73,11 @@ struct ShareLinkTests {
 
     @Test("The indexes have the share of a root for as long as it is shared")
     func indexes() async throws {
+        _ = try await cloud.service.importSchema(
+            #"DEFINE SCHEMA RECORD TYPE Note ("___share" REFERENCE QUERYABLE, title STRING);"#,
+            container: TestCloud.container,
+            environment: .development
+        )
         _ = try await link([TestCloud.note("create", "root"), share("one", of: "root")])
         #expect(try await cloud.service.check().findings == [])
         try await delete("one")

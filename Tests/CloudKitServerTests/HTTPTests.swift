@@ -110,6 +110,7 @@ struct HTTPTests {
     @Test("A body beyond the limit is refused while it comes")
     func bodyLimit() async throws {
         let configuration = CloudServer.Configuration(
+            idleSeconds: 15,
             service: ServiceConfiguration(requestBodyBytes: 10_000)
         )
         try await TestServer.run(configuration) { server in
