@@ -34,6 +34,23 @@ struct OracleTests {
         }
     }
 
+    @Test(
+        "It agrees with what comes of an edit and a deletion of one row, whoever syncs first",
+        arguments: 0...1
+    )
+    func deletions(_ first: Int) async {
+        let plan = SimulationPlan(
+            deviceCount: 2,
+            [
+                (0, .edit(.insertNote)), (0, .sync(faults: [])), (1, .sync(faults: [])),
+                (0, .edit(.title)), (1, .edit(.deleteNote)), (first, .sync(faults: [])),
+                (1 - first, .sync(faults: [])),
+            ]
+        )
+        let outcome = await StoreSimulation.run(plan)
+        #expect(outcome.problems == [])
+    }
+
     /// A conflict: two devices write over one value, the first one reaches the service first.
     struct Conflict: CustomTestStringConvertible {
         var rule: OracleRule
