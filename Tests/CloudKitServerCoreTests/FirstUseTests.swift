@@ -49,6 +49,9 @@ struct FirstUseTests {
         #expect(try await Self.zones(cloud, user: "Bob").status == 421)
         let users = try await cloud.service.users(container: TestCloud.container)
         #expect(users.map(\.givenName) == ["Ada"])
+        await #expect(throws: RequestError.self) {
+            try await cloud.service.resetContainer("iCloud.new")
+        }
     }
 
     @Test("A container that is named for the first time is there, with the caller in it")

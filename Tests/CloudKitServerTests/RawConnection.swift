@@ -109,6 +109,22 @@ struct RawConnection: ~Copyable {
     }
 }
 
+/// The time in which the other end closes a connection; after it this end does, so that no test waits
+/// for ever.
+struct ClosingLimit {
+    private let end: Scheduled<Void>
+
+    init(_ channel: any Channel, _ time: TimeAmount = .seconds(30)) {
+        end = channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+    }
+
+    /// Ends the limit; answers whether the other end was in time.
+    func isKept() async -> Bool {
+        end.cancel()
+        return (try? await end.futureResult.get()) == nil
+    }
+}
+
 extension TestServer {
     /// The path and the query of an endpoint.
     func target(_ endpoint: String) -> String {

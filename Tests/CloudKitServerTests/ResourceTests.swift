@@ -95,9 +95,10 @@ struct ResourceTests {
 
     @Test("A connection too many is told to come again, and those that are there go on")
     func connections() async throws {
-        var each = CloudServer.Configuration()
+        // One that is let in and never answered ends, too.
+        var each = CloudServer.Configuration(idleSeconds: 30)
         each.maxConnectionsPerAddress = 3
-        var all = CloudServer.Configuration()
+        var all = CloudServer.Configuration(idleSeconds: 30)
         all.maxConnections = 3
         for configuration in [each, all] {
             try await TestServer.run(configuration) { server in
@@ -162,8 +163,10 @@ struct ResourceTests {
                     channel.writeAndFlush(ByteBuffer(string: " "), promise: nil)
                 }
                 defer { drip.cancel() }
+                let limit = ClosingLimit(channel)
                 // The server's end is seen at the end of what it sends.
                 while (try? await connection.answer()) != nil {}
+                #expect(await limit.isKept())
             }
         }
     }
