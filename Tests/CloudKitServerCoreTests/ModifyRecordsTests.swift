@@ -333,6 +333,12 @@ struct ModifyRecordsTests {
         let answer = try await cloud.send("records/modify", as: ada, Data(body.utf8))
         #expect(answer.status == 400)
         #expect(answer.reason.contains("deeper"))
+        for (depth, isDeeper) in [(Limits.requestDepth, false), (Limits.requestDepth + 1, true)] {
+            let body = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+            let answer = try await cloud.send("records/modify", as: ada, Data(body.utf8))
+            #expect(answer.status == 400)
+            #expect(answer.reason.contains("deeper") == isDeeper, "\(depth)")
+        }
         // The second half of a character looks like a quote, and hides what follows.
         let hidden = #"{"\#u{2200}\#u{0122}": 1, "operations": "# + body + "}"
         for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf32BigEndian] {

@@ -115,6 +115,23 @@ struct ShareAccessTests {
         #expect(types(kept) == ["OWNER"])
     }
 
+    @Test("Who may write in a share may neither change the share nor lay records below it")
+    func shareItself() async throws {
+        try await accept(share("a", "NONE", [participant(bob)]), as: bob)
+        let before = try await cloud.lookUp(["share of a"], as: ada).records[0]
+        let below: JSON = [
+            "recordName": "x", "recordType": "Note", "parent": ["recordName": "share of a"],
+        ]
+        let operations = [
+            operation("forceUpdate", of: "a", "READ_WRITE", nil),
+            ["operationType": "create", "record": below],
+        ]
+        for refused in try await modify(operations, as: bob) {
+            #expect(refused.serverErrorCode == "ACCESS_DENIED", "\(refused)")
+        }
+        #expect(try await cloud.lookUp(["share of a"], as: ada).records[0] == before)
+    }
+
     // MARK: What everyone may do
 
     @Test("What everyone may do reaches who came through the link, and who was invited")
