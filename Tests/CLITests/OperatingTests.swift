@@ -226,6 +226,8 @@ struct OperatingTests {
                 data + "/cloud.sqlite",
                 """
                 DELETE FROM indexEntry WHERE record = (SELECT id FROM record WHERE name = 'a');
+                UPDATE indexEntry SET key = key || X'00'
+                WHERE record = (SELECT id FROM record WHERE name = 'b');
                 INSERT INTO indexEntry SELECT zone, number, X'00', record + 1000 FROM indexEntry LIMIT 1;
                 INSERT INTO reference (zone, target, kind, source)
                 SELECT zone, 'b', 1, id FROM record WHERE name = 'a';
@@ -235,7 +237,11 @@ struct OperatingTests {
             )
             let found = try await run("check", "--data", data, "--json")
             #expect(found.status == 1)
-            let problems = try found.objects().compactMap { $0["problem"] as? String }
+            let objects = try found.objects()
+            // As many entries as there should be, and other ones.
+            let changed = objects.filter { $0["record"] as? String == "b" }
+            #expect(changed.count == 1, "\(objects)")
+            let problems = objects.compactMap { $0["problem"] as? String }
             for part in ["index entries are not", "is not there", "references", "assets", "bytes"] {
                 #expect(problems.contains { $0.contains(part) }, "\(part): \(problems)")
             }
@@ -321,9 +327,17 @@ struct OperatingTests {
                 data + "/cloud.sqlite",
                 "INSERT INTO grdb_migrations VALUES ('something of next year')"
             )
+            let serve = ["serve", "--port", "0"]
             let file = URL(fileURLWithPath: data + "/cloud.sqlite")
             let before = try Data(contentsOf: file)
-            for arguments in [["serve", "--port", "0"], ["check", "--repair"], ["users", "list"]] {
+            // A server that opens the file says where it is, and goes on until it is ended.
+            let server = try await CommandProcess.start(serve + ["--data", data])
+            guard server.greeting.isEmpty else {
+                server.end(SIGTERM)
+                Issue.record("The file is served: \(server.greeting)")
+                return
+            }
+            for arguments in [serve, ["check", "--repair"], ["users", "list"]] {
                 let outcome = try await CommandProcess.run(arguments + ["--data", data])
                 #expect(outcome.status == 2, "\(arguments)")
                 #expect(outcome.errors.contains("newer version"), "\(outcome.errors)")
