@@ -47,11 +47,16 @@ struct AssetTests {
         return try TestCloud.Answer(await cloud.service.receiveAsset(token: token, body: chunks))
     }
 
-    private func download(_ url: JSON) async throws -> Data {
+    private func downloadToken(_ url: JSON) throws -> String {
         let path = try #require(URL(string: url.text ?? "")).path
         guard case .download(let token)? = AssetRoute(path: path) else {
             throw CocoaError(.fileNoSuchFile)
         }
+        return token
+    }
+
+    private func download(_ url: JSON) async throws -> Data {
+        let token = try downloadToken(url)
         var data = Data()
         for try await chunk in try await cloud.service.openAsset(token: token).chunks {
             data += chunk
@@ -170,6 +175,18 @@ struct AssetTests {
             await cloud.service.receiveAsset(token: "AAAA", body: AsyncStream { $0.finish() })
         )
         #expect(answer.status == 403)
+        // What was issued, with another signature.
+        let photo = try await cloud.upload(Data([7]), for: "n1", "image", as: ada)
+        let saved = try await cloud.modify(
+            as: ada,
+            [TestCloud.note("create", "n1", ["image": photo])]
+        )
+        var token = Array(try downloadToken(saved.records[0].fields.image.value.downloadURL))
+        let place = token.count - 6
+        token[place] = token[place] == "A" ? "B" : "A"
+        await #expect(throws: RequestError.self) {
+            _ = try await cloud.service.openAsset(token: String(token))
+        }
     }
 
     @Test("A receipt of rereference keeps its file until it ends, whatever becomes of the record")

@@ -131,6 +131,21 @@ struct ChangesTests {
         #expect(answer.serverErrorCode == "BAD_REQUEST")
     }
 
+    @Test("A token whose signature was changed is refused")
+    func signature() async throws {
+        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
+        func forged(_ token: JSON) throws -> JSON {
+            var bytes = try #require(Data(base64Encoded: token.text ?? ""))
+            bytes[bytes.count - 1] ^= 1
+            return .string(bytes.base64EncodedString())
+        }
+        let zone = try forged(try await cloud.changes(as: ada).syncToken)
+        #expect(try await cloud.changes(as: ada, after: zone).serverErrorCode == "BAD_REQUEST")
+        let database = try forged(try await databaseChanges().syncToken)
+        let answer = try await databaseChanges(after: database)
+        #expect(answer.serverErrorCode == "BAD_REQUEST")
+    }
+
     @Test("All tokens of a container can be made to expire, as a restored backup needs it")
     func expire() async throws {
         _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])

@@ -3,6 +3,7 @@ import CloudKitServerSQLite
 import CloudKitWire
 import Foundation
 import ServerFixtures
+import Synchronization
 import Testing
 
 @Suite("Tokens and the web courier")
@@ -131,9 +132,17 @@ struct CourierTests {
     @Test("More requests than a token may have end the oldest, empty")
     func crowd() async throws {
         let listener = try await cloud.listen(as: ada)
-        let oldest = Task { try await listener.next() }
+        let isOver = Mutex(false)
+        let oldest = Task {
+            defer { isOver.withLock { $0 = true } }
+            return try await listener.next()
+        }
         await waiters(1)
         let others = (1...8).map { _ in Task { try await listener.next() } }
+        // All nine wait where none was ended.
+        while cloud.service.waitingRequests < 9, !isOver.withLock({ $0 }) { await Task.yield() }
+        #expect(cloud.service.waitingRequests <= 8)
+        oldest.cancel()
         let answer = try await oldest.value
         #expect(answer.status == 200)
         #expect(answer.body == .null)

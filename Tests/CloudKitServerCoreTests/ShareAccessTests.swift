@@ -146,6 +146,15 @@ struct ShareAccessTests {
             #expect(changed.participants[1].permission == permission)
             #expect(try await modify([write], as: bob)[0].serverErrorCode == code)
         }
+        // Who was invited to read writes as long as everyone may.
+        try await accept(try await self.share("b", "NONE", [participant(eve, "READ_ONLY")]), as: eve)
+        for (permission, code) in [
+            ("NONE", "ACCESS_DENIED"), ("READ_WRITE", nil), ("READ_ONLY", "ACCESS_DENIED"),
+        ] as [(JSON, JSON)] {
+            _ = try await change("b", permission)
+            let answer = try await modify([TestCloud.note("forceUpdate", "b")], as: eve)[0]
+            #expect(answer.serverErrorCode == code, "\(permission)")
+        }
     }
 
     @Test("Letting everyone in ends open invitations, letting nobody in ends parts by the link")
