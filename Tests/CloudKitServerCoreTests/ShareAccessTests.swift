@@ -147,7 +147,8 @@ struct ShareAccessTests {
             #expect(try await modify([write], as: bob)[0].serverErrorCode == code)
         }
         // Who was invited to read writes as long as everyone may.
-        try await accept(try await self.share("b", "NONE", [participant(eve, "READ_ONLY")]), as: eve)
+        let other = try await self.share("b", "NONE", [participant(eve, "READ_ONLY")])
+        try await accept(other, as: eve)
         for (permission, code) in [
             ("NONE", "ACCESS_DENIED"), ("READ_WRITE", nil), ("READ_ONLY", "ACCESS_DENIED"),
         ] as [(JSON, JSON)] {
