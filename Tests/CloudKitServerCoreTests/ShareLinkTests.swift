@@ -71,6 +71,16 @@ struct ShareLinkTests {
         #expect(try await resolve(other).share.recordName == "two")
     }
 
+    @Test("A root keeps its short GUID when it is saved again, shared or not any more")
+    func savedAgain() async throws {
+        let link = try await link([TestCloud.note("create", "root"), share("one", of: "root")])
+        for isShared in [true, false] {
+            if !isShared { try await delete("one") }
+            let saved = try await cloud.modify(as: ada, [TestCloud.note("forceUpdate", "root")])
+            #expect(saved.records[0].shortGUID == link, "\(isShared)")
+        }
+    }
+
     @Test("The indexes have the share of a root for as long as it is shared")
     func indexes() async throws {
         _ = try await cloud.service.importSchema(
