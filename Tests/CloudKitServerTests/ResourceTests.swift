@@ -230,6 +230,7 @@ struct ResourceTests {
                 // Others are answered, one after the other, until the server has ended the first.
                 let isClosed = Mutex(false)
                 channel.closeFuture.whenComplete { _ in isClosed.withLock { $0 = true } }
+                let limit = ClosingLimit(channel)
                 while !isClosed.withLock({ $0 }) {
                     let answer = try await server.send(url, Data(body.utf8))
                     #expect(answer.status == 200)
@@ -237,6 +238,7 @@ struct ResourceTests {
                     // The end is seen by whoever sends.
                     channel.writeAndFlush(ByteBuffer(string: " "), promise: nil)
                 }
+                #expect(await limit.isKept())
             }
         }
     }
