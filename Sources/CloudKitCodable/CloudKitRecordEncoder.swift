@@ -13,15 +13,21 @@ import Foundation
 /// JSON bytes. Models within a ``CloudKitModel`` are records of their own, which
 /// ``CloudKitGraphEncoder`` makes.
 public final class CloudKitRecordEncoder {
+    // `encode` reads these once, and calls nothing meanwhile: the runtime's checks of exclusive access
+    // would be a part of each value's cost.
+
     /// The zone of new records; nil for the default zone.
+    @exclusivity(unchecked)
     public var zoneID: CKRecordZone.ID?
 
     /// In which form values that a record cannot hold as they are become fields.
     ///
     /// A ``CloudKitModel`` always has the native forms, as in a graph.
+    @exclusivity(unchecked)
     public var forms: CloudKitRecordForms
 
     /// What `encode(to:)` of the values can ask for.
+    @exclusivity(unchecked)
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
     // Many make an encoder for each value. It stays on their stack, because all that they call is
