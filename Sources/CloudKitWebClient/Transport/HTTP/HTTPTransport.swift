@@ -63,7 +63,7 @@ public struct HTTPTransport: Transport {
         message.method = HTTPMethod(rawValue: request.method)
         for (name, value) in request.headers { message.headers.add(name: name, value: value) }
         let watch = IdleWatch(request.timeout)
-        message.body = request.body.map { Self.body($0, watch) }
+        message.body = request.body.map { Self.body($0, watch, pace) }
         return try await exchange(message, watch, waits: request.waits) { response in
             try await Self.read(response, watch)
         }
@@ -85,7 +85,8 @@ public struct HTTPTransport: Transport {
                 message.method = .POST
                 message.headers.add(name: "Content-Type", value: "application/octet-stream")
                 let sent = Mutex<Int64>(0)
-                let chunks = handle.readChunks().map { chunk in
+                let chunks = handle.readChunks().map { [pace] chunk in
+                    await pace.next()
                     watch.touch()
                     let soFar = sent.withLock { sent in
                         sent += Int64(chunk.readableBytes)
@@ -161,10 +162,19 @@ public struct HTTPTransport: Transport {
     /// Bytes that a long piece of a body has; while pieces go out, a request is not silent.
     private static let pieceLength = 1 << 16
 
-    private static func body(_ bytes: Data, _ watch: IdleWatch) -> HTTPClientRequest.Body {
+    private var pace: BodyPace {
+        BodyPace(own?.client.eventLoopGroup ?? HTTPClient.defaultEventLoopGroup)
+    }
+
+    private static func body(
+        _ bytes: Data,
+        _ watch: IdleWatch,
+        _ pace: BodyPace
+    ) -> HTTPClientRequest.Body {
         guard bytes.count > pieceLength else { return .bytes(ByteBuffer(bytes: bytes)) }
         let rest = Mutex(ByteBuffer(bytes: bytes))
         let pieces = AsyncStream<ByteBuffer>(unfolding: {
+            await pace.next()
             watch.touch()
             return rest.withLock { rest in
                 let length = min(rest.readableBytes, pieceLength)
