@@ -120,8 +120,8 @@ struct SecrecyClient {
             )
         }
         let text = String(decoding: try JSONEncoder().encode(answer.body), as: UTF8.self)
-        // An item may fail by itself.
-        if answer.status >= 500 || text.contains("INTERNAL_ERROR") {
+        // An item may fail by itself; its code alone also stands for what iCloud has none for.
+        if answer.status >= 500 || text.contains("The server failed") {
             throw problem("The service failed")
         }
         notePublic(request, answer)

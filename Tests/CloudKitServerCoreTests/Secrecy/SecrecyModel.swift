@@ -160,6 +160,14 @@ struct SecrecyModel {
         return nil
     }
 
+    /// Whether somebody took part in a share, and does no longer.
+    private static func hasLeft(_ user: String, _ before: Zone, _ after: Zone) -> Bool {
+        before.records.contains { name, record in
+            record.share?.guests[user]?.hasAccepted == true
+                && after.records[name]?.share?.guests[user]?.hasAccepted != true
+        }
+    }
+
     private static func problem(
         _ name: String,
         _ old: Record?,
@@ -185,7 +193,11 @@ struct SecrecyModel {
             if old != nil, !before.mayWrite(user, old?.parent) { return "moved away" }
             // Who may delete a record may leave it to the owner, at the top of the zone.
             let isLeft = old != nil && new.parent == nil
-            guard isLeft || after.mayWrite(user, new.parent) else { return "moved out of reach" }
+            // Who leaves a share in the same request has its rights to the request's end.
+            let mayHave = hasLeft(user, before, after) && before.mayWrite(user, new.parent)
+            guard isLeft || mayHave || after.mayWrite(user, new.parent) else {
+                return "moved out of reach"
+            }
         }
         for target in new.ties.subtracting(old?.ties ?? []) where target != name {
             // What is not there is tied to nothing.
