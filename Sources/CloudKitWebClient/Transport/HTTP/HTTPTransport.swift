@@ -63,7 +63,7 @@ public struct HTTPTransport: Transport {
         message.method = HTTPMethod(rawValue: request.method)
         for (name, value) in request.headers { message.headers.add(name: name, value: value) }
         let watch = IdleWatch(request.timeout)
-        message.body = request.body.map { Self.body($0, watch, pace) }
+        message.body = request.body.map { body($0, watch) }
         return try await exchange(message, watch, waits: request.waits) { response in
             try await Self.read(response, watch)
         }
@@ -166,18 +166,15 @@ public struct HTTPTransport: Transport {
         BodyPace(own?.client.eventLoopGroup ?? HTTPClient.defaultEventLoopGroup)
     }
 
-    private static func body(
-        _ bytes: Data,
-        _ watch: IdleWatch,
-        _ pace: BodyPace
-    ) -> HTTPClientRequest.Body {
-        guard bytes.count > pieceLength else { return .bytes(ByteBuffer(bytes: bytes)) }
+    private func body(_ bytes: Data, _ watch: IdleWatch) -> HTTPClientRequest.Body {
+        guard bytes.count > Self.pieceLength else { return .bytes(ByteBuffer(bytes: bytes)) }
+        let pace = pace
         let rest = Mutex(ByteBuffer(bytes: bytes))
         let pieces = AsyncStream<ByteBuffer>(unfolding: {
             await pace.next()
             watch.touch()
             return rest.withLock { rest in
-                let length = min(rest.readableBytes, pieceLength)
+                let length = min(rest.readableBytes, Self.pieceLength)
                 return length == 0 ? nil : rest.readSlice(length: length)
             }
         })
