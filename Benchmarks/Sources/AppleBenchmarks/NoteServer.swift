@@ -49,6 +49,13 @@ struct NoteServer: Sendable {
         return NoteServer(service: service, client: client)
     }
 
+    /// Starts a server whose user has that many records.
+    static func holding(_ count: Int) async throws -> NoteServer {
+        let server = try await start()
+        try await save(count, prefix: "note", in: server.database())
+        return server
+    }
+
     /// The private database of a device that carries its requests in some way.
     func database(over transport: any Transport = HTTPTransport()) -> CKDatabase {
         CKContainer(client: client(over: transport)).privateCloudDatabase

@@ -9,10 +9,10 @@ extension Benchmark {
     public static func peakMemory(
         _ name: String,
         _ bar: Bar,
-        subject: Work,
-        floor: Work
+        works: @escaping Works
     ) -> Benchmark {
         Benchmark(name: name, bar: bar) { _ in
+            let (subject, floor) = try await works()
             giveBackFreeMemory()
             let setUp = try kilobytes("VmRSS:") - sizeAtStart
             try await floor.body()

@@ -18,6 +18,9 @@ public struct Benchmark: Sendable {
         self.measure = measure
     }
 
+    /// Makes two pieces of work that are measured against each other.
+    public typealias Works = @Sendable () async throws -> (subject: Work, floor: Work)
+
     /// The subject's time per unit, divided by the floor's.
     ///
     /// ```swift
@@ -29,8 +32,14 @@ public struct Benchmark: Sendable {
         subject: Work,
         floor: Work
     ) -> Benchmark {
+        time(name, bar) { (subject, floor) }
+    }
+
+    /// The same for works whose inputs are expensive: they are made when it is measured.
+    public static func time(_ name: String, _ bar: Bar, works: @escaping Works) -> Benchmark {
         Benchmark(name: name, bar: bar) { rounds in
-            try await rounds.compare(subject, with: floor).timeFigure
+            let works = try await works()
+            return try await rounds.compare(works.subject, with: works.floor).timeFigure
         }
     }
 
@@ -41,8 +50,14 @@ public struct Benchmark: Sendable {
         subject: Work,
         floor: Work
     ) -> Benchmark {
+        rate(name, bar) { (subject, floor) }
+    }
+
+    /// The same for works whose inputs are expensive: they are made when it is measured.
+    public static func rate(_ name: String, _ bar: Bar, works: @escaping Works) -> Benchmark {
         Benchmark(name: name, bar: bar) { rounds in
-            try await rounds.compare(subject, with: floor).rateFigure
+            let works = try await works()
+            return try await rounds.compare(works.subject, with: works.floor).rateFigure
         }
     }
 }

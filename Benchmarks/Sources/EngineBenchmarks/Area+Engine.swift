@@ -26,8 +26,8 @@ extension Area {
         return [
             .time("send-10000", .atMost(1.15), subject: send, floor: plainSend),
             .time("fetch-10000", .atMost(1.15), subject: fetch, floor: plainFetch),
-            .peakMemory("memory-send-10000", .atMost(1.3), subject: send, floor: plainSend),
-            .peakMemory("memory-fetch-10000", .atMost(1.3), subject: fetch, floor: plainFetch),
+            .peakMemory("memory-send-10000", .atMost(1.3)) { (send, plainSend) },
+            .peakMemory("memory-fetch-10000", .atMost(1.3)) { (fetch, plainFetch) },
         ]
     }
 

@@ -10,39 +10,29 @@ extension Area {
     ///
     /// The cloud is in the same process, and its work counts as the store's.
     public static let store = Area(name: "store") {
-        let full = try await StoreCloud(rows: rowCount)
-        let small = try await StoreCloud(rows: rowCount / 10)
+        let full = Prepared { try await StoreCloud(rows: rowCount) }
+        let small = Prepared { try await StoreCloud(rows: rowCount / 10) }
         return [
-            .rate("first-sync-100000", .atLeast(0.4), subject: firstSync(full), floor: inserts),
-            .peakMemory(
-                "memory-first-sync-100000",
-                .atMost(1.3),
-                subject: firstSync(full),
-                floor: firstSync(small)
-            ),
+            .rate("first-sync-100000", .atLeast(0.4)) {
+                (firstSync(try await full.value), inserts)
+            },
+            .peakMemory("memory-first-sync-100000", .atMost(1.3)) {
+                (firstSync(try await full.value), firstSync(try await small.value))
+            },
             TransactionTimer.longest("longest-transaction", .atMost(50), firstSyncOf: full),
-            .time(
-                "tracked-writes",
-                .atMost(2.0),
-                subject: try await LocalWrites.tracked(),
-                floor: try await LocalWrites.plain()
-            ),
-            .time(
-                "tracked-batch",
-                .atMost(2.0),
-                subject: try await LocalWrites.trackedBatch(),
-                floor: try await LocalWrites.plainBatch()
-            ),
+            .time("tracked-writes", .atMost(2.0)) {
+                (try await LocalWrites.tracked(), try await LocalWrites.plain())
+            },
+            .time("tracked-batch", .atMost(2.0)) {
+                (try await LocalWrites.trackedBatch(), try await LocalWrites.plainBatch())
+            },
             Upload.benchmark("upload-10000", .atMost(1.3)),
             Echo.benchmark("first-echo-10000", .atMost(0.1), rows: 10_000),
             Swap.benchmark("unique-swap-100000", .atMost(1.3), rows: rowCount),
             FileSize.benchmark("file-size-100000", .atMost(0.8), rows: rowCount),
-            .time(
-                "idle-sync-100000",
-                .atMost(1.2),
-                subject: try await idleSync(full),
-                floor: try await idleSync(StoreCloud(rows: 100))
-            ),
+            .time("idle-sync-100000", .atMost(1.2)) {
+                (try await idleSync(full.value), try await idleSync(StoreCloud(rows: 100)))
+            },
         ]
     }
 

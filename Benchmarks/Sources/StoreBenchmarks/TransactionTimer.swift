@@ -14,8 +14,13 @@ final class TransactionTimer: Sendable {
     private let state = Mutex(State())
 
     /// The figure is the longest of three first syncs, in milliseconds.
-    static func longest(_ name: String, _ bar: Bar, firstSyncOf cloud: StoreCloud) -> Benchmark {
+    static func longest(
+        _ name: String,
+        _ bar: Bar,
+        firstSyncOf cloud: Prepared<StoreCloud>
+    ) -> Benchmark {
         Benchmark(name: name, bar: bar) { _ in
+            let cloud = try await cloud.value
             let timer = TransactionTimer()
             for _ in 0..<3 {
                 let file = try DatabaseFile(timer.configuration)
