@@ -38,10 +38,10 @@ struct StoreFile: Sendable {
     ) async throws -> Value {
         guard writer is DatabaseQueue else { return try await writer.read(body) }
         let value = try await writer.unsafeRead { database -> Value? in
-            let before = try Int64.fetchOne(database, sql: "PRAGMA data_version")
+            let version = try database.cachedStatement(sql: "PRAGMA data_version")
+            let before = try Int64.fetchOne(version)
             let value = try body(database)
-            let after = try Int64.fetchOne(database, sql: "PRAGMA data_version")
-            return before == after ? value : nil
+            return try before == Int64.fetchOne(version) ? value : nil
         }
         if let value { return value }
         return try await writer.read(body)
