@@ -50,7 +50,7 @@ enum FileSize {
             try Int.fetchOne(
                 database,
                 sql: """
-                    SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate AND name NOT LIKE 'sqlite_s%'
+                    SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate = TRUE AND name NOT LIKE 'sqlite_s%'
                         AND (instr(name, 'grdb_cloudkit_') > 0) = ?
                     """,
                 arguments: [ofStore]
