@@ -41,7 +41,11 @@ actor FamilySimulation {
             observers.append(try await cloud.device(of: user))
         }
         world = SimulatedWorld(cloud: cloud, users: users, variant: .families, defect: defect)
-        oracle = FamilyOracle(users: users, observers: observers)
+        oracle = FamilyOracle(
+            users: users,
+            observers: observers,
+            values: try FamilyValues()
+        )
     }
 
     /// Runs the schedule of a seed.
