@@ -35,6 +35,7 @@ actor Terminal {
         sync                 fetch and send at once
         status               show what waits, and why
         lost, restore        show what lost against another device; bring the last of it back
+        help                 show this list
         quit                 end
         """
 
@@ -111,10 +112,12 @@ actor Terminal {
         case ("lost", _): try await showLost()
         case ("restore", _): try await restore()
         case ("save", let name?): try await save(name, to: rest)
+        case ("help", _): say(Self.help)
         case (let command?, let name?):
             guard let note = try await book.note(name) else { return say("no note '\(name)'") }
             try await run(command, note, rest)
-        default: say(Self.help)
+        case (nil, _): break
+        case (let command?, nil): say("no such command, or not all of it: '\(command)'; try 'help'")
         }
     }
 
@@ -127,7 +130,9 @@ actor Terminal {
             return say("deleted: \(note.title)")
         case ("attach", let path?):
             let url = URL(fileURLWithPath: path)
-            let data = try Data(contentsOf: url)
+            guard let data = try? Data(contentsOf: url) else {
+                return say("no file '\(path)' that can be read")
+            }
             try await book.attach(data, named: url.lastPathComponent, to: note)
             return say("attached: \(url.lastPathComponent), \(data.count) bytes")
         case ("title", let title?): note.title = title
@@ -138,7 +143,7 @@ actor Terminal {
             } else {
                 note.tags.append(tag)
             }
-        default: return say(Self.help)
+        default: return say("no such command, or not all of it: '\(command)'; try 'help'")
         }
         try await book.save(note)
         say("saved: \(Self.line(note))")

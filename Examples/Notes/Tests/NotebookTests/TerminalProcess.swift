@@ -48,6 +48,12 @@ final class TerminalProcess: Sendable {
         try input.withLock { try $0.write(contentsOf: Data((line + "\n").utf8)) }
     }
 
+    /// Waits for the next line.
+    func next() async -> String? {
+        for await line in lines { return line }
+        return nil
+    }
+
     /// Waits until a line with an end is shown, and gives the line.
     func wait(for end: String) async -> String? {
         for await line in lines where line.hasSuffix(end) { return line }

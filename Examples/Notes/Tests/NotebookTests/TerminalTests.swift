@@ -99,6 +99,29 @@ struct TerminalTests {
         }
     }
 
+    @Test("What cannot be done is answered by a line, and an empty one by none")
+    func mistakes() async throws {
+        try await withServer { open in
+            let phone = try open("phone")
+            try phone.type("offline")
+            try phone.type("add Shopping")
+            #expect(await phone.wait(for: " Shopping") != nil)
+            for (typed, shown) in [
+                ("frobnicate", "not all of it: 'frobnicate'; try 'help'"),
+                ("write Shopping", "not all of it: 'write'; try 'help'"),
+                ("show Cooking", "no note 'Cooking'"),
+                ("attach Shopping missing.pdf", "no file 'missing.pdf' that can be read"),
+            ] {
+                try phone.type(typed)
+                #expect(await phone.next()?.hasSuffix(shown) == true)
+            }
+            try phone.type("")
+            try phone.type("restore")
+            #expect(await phone.next()?.hasSuffix("nothing was lost") == true)
+            try phone.type("quit")
+        }
+    }
+
     @Test("What was typed offline before the program ended is sent when it starts again")
     func restart() async throws {
         try await withServer { open in
