@@ -100,4 +100,55 @@ struct MigrationTests {
             #expect(!rest.contains { $0.hasSuffix("-unsent") })
         }
     }
+
+    @Test("A database that another library synced is the store's once what noted changes is gone")
+    func otherLibrary() async throws {
+        let theirs = """
+            CREATE TABLE sync_metadata (name TEXT PRIMARY KEY NOT NULL, fields BLOB);
+            ALTER TABLE note ADD COLUMN is_dirty INTEGER NOT NULL DEFAULT 0;
+            CREATE TRIGGER sync_note AFTER UPDATE OF title ON note BEGIN
+                INSERT OR REPLACE INTO sync_metadata (name) VALUES (new.id);
+                UPDATE note SET is_dirty = 1 WHERE id = new.id;
+            END;
+            INSERT INTO note (id, title) VALUES ('a', 'first');
+            UPDATE note SET title = 'theirs' WHERE id = 'a';
+            """
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let warnings = Mutex<[String]>([])
+            var configuration = Device.configuration
+            configuration.onEvent = { event in
+                if case .warning(let text) = event { warnings.withLock { $0.append(text) } }
+            }
+            let database = try DatabaseQueue()
+            try await database.write { database in
+                try database.execute(sql: Device.schema + theirs)
+                // What the guide says to delete.
+                let triggers = try String.fetchAll(
+                    database,
+                    sql: "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+                )
+                for name in triggers { try database.execute(sql: "DROP TRIGGER \(name)") }
+                try database.execute(
+                    sql: "DROP TABLE sync_metadata; ALTER TABLE note DROP COLUMN is_dirty;"
+                )
+            }
+            let old = try await Device(
+                cloud,
+                user,
+                database: database,
+                configuration: configuration
+            )
+            let new = try await Device(cloud, user)
+            for device in [old, new] { try await device.store.sync() }
+            #expect(warnings.withLock(\.self) == [])
+            #expect(try await new.value("SELECT title FROM note") == "theirs")
+            try await new.run("UPDATE note SET title = 'ours'")
+            for device in [new, old, new] { try await device.store.sync() }
+            #expect(try await old.value("SELECT title FROM note") == "ours")
+            #expect(try await old.store.verify().differences == [])
+            #expect(try await new.store.sync().received.isEmpty)
+            for device in [old, new] { await device.store.stop() }
+        }
+    }
 }
