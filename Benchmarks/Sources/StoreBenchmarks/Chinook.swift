@@ -137,7 +137,8 @@ enum Chinook {
 
     /// A UUID, not in the order of the numbers.
     static func id(_ number: Int, _ table: String) -> String {
-        let seed = table.utf8.reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) }
+        // Far apart, so that no two tables have a key in common.
+        let seed = table.utf8.reduce(UInt64(7)) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
         let high = (UInt64(number) &+ seed) &* 0x9E37_79B9_7F4A_7C15
         let low = (high ^ (high >> 29)) &* 0xBF58_476D_1CE4_E5B9
         let digits = [high, low].map { number in
