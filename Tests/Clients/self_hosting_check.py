@@ -3,8 +3,8 @@
     self_hosting_check.py ROOT ARCHIVE
 
 ROOT is a folder with a Debian system that this may change; ARCHIVE is what Scripts/dist wrote. Root runs it. Only what a
-machine of its own would need is other than in the guide: there is no systemd, so that the unit's own line is run as its
-user; certbot's certificate is made here; and the network is one of this test alone, so that ports are free. Exits 0
+machine of its own would need is other than in the guide: no systemd is running, so that the unit's own line is run as its
+user, with the system calls that the unit leaves it; certbot's certificate is made here; and the network is one of this test alone, so that ports are free. Exits 0
 when everything holds.
 """
 
@@ -19,6 +19,8 @@ import time
 
 REPOSITORY = pathlib.Path(__file__).parents[2]
 NAME = "cloud.example.com"
+UNIT = "/etc/systemd/system/cloudkit.service"
+CONFINED = "/usr/local/lib/confined.py"
 
 
 def commands():
@@ -75,13 +77,14 @@ def run(arguments):
 
 
 def unit(machine):
-    """What systemd would run: the user, the folder and the line of the unit."""
-    text = pathlib.Path(machine.root, "etc/systemd/system/cloudkit.service").read_text()
+    """What systemd would run: the user, the folder, the system calls and the line of the unit."""
+    text = pathlib.Path(machine.root + UNIT).read_text()
     settings = dict(line.split("=", 1) for line in text.splitlines() if "=" in line and line[0] != "#")
     state = f"/var/lib/{settings['StateDirectory']}"
     user = settings["User"]
     machine.run(f"install -d -m {settings['StateDirectoryMode']} -o {user} -g {user} {state}")
-    return f"runuser -u {user} -- env -C {settings['WorkingDirectory']} {settings['ExecStart']}"
+    confined = f"python3 {CONFINED} {UNIT} {settings['ExecStart']}"
+    return f"runuser -u {user} -- env -C {settings['WorkingDirectory']} {confined}"
 
 
 def until_ready(machine, command):
@@ -122,6 +125,7 @@ def follow(machine):
 def main():
     root, archive = sys.argv[1:]
     shutil.copy(archive, f"{root}/root/")
+    shutil.copy(REPOSITORY / "Tests/Clients/confined.py", root + CONFINED)
     hosts = pathlib.Path(root, "etc/hosts")
     hosts.write_text(f"127.0.0.1 localhost {NAME}\n")
     with Machine(root) as machine:
@@ -129,7 +133,7 @@ def main():
         # What an installed machine has, and a bare root lacks.
         machine.run(
             "DEBIAN_FRONTEND=noninteractive apt-get install --yes -q --no-install-recommends"
-            " curl ca-certificates openssl >/dev/null",
+            " curl ca-certificates openssl systemd python3-seccomp >/dev/null",
             isolated=False,
         )
         follow(machine)
