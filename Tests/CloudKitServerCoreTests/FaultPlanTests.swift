@@ -58,7 +58,10 @@ struct FaultPlanTests {
                 "rules[0].code: 'ZONE_BUSY' is no code of CKError"
             ),
             (#"{"rules": [{"fault": "cutResponse"}]}"#, "rules[0]"),
-            (#"{"rules": 5}"#, "rules"),
+            (#"{"rules": 5}"#, "cannot be read: rules"),
+            (#"{"rule": []}"#, "which has seed and rules; did you mean 'rules'?"),
+            (#"{"faults": [{"fault": "lostResponse"}]}"#, "'faults' means nothing in a plan"),
+            ("[]", "cannot be read: Expected"),
             ("{", "not"),
         ]
     )

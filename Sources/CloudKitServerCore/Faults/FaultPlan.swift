@@ -45,7 +45,7 @@ public struct FaultPlan: Hashable, Sendable, Codable {
         } catch let DecodingError.dataCorrupted(context) where context.underlyingError == nil {
             throw FaultPlanError(Self.place(context.codingPath) + context.debugDescription)
         } catch let error as DecodingError {
-            throw FaultPlanError("The faults cannot be read at \(WireJSON.place(of: error))")
+            throw FaultPlanError("The faults cannot be read: \(WireJSON.place(of: error))")
         } catch {
             throw FaultPlanError("The faults are not JSON")
         }
@@ -60,13 +60,27 @@ public struct FaultPlan: Hashable, Sendable, Codable {
     }
 
     /// Reads a plan; what is missing has its default.
+    ///
+    /// A key that a plan does not have is a mistake, not a remark: a plan without rules lets nothing
+    /// go wrong, and who wrote it would not notice.
     public init(from decoder: any Decoder) throws {
+        let keys = try decoder.container(keyedBy: FaultRule.AnyKey.self).allKeys.map(\.stringValue)
+        let known = CodingKeys.allCases.map(\.stringValue)
+        if let key = keys.sorted().first(where: { !known.contains($0) }) {
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "'\(key)' means nothing in a plan, which has seed and rules"
+                        + NearestName.advice(for: key, in: known)
+                )
+            )
+        }
         let container = try decoder.container(keyedBy: CodingKeys.self)
         seed = try container.decodeIfPresent(UInt64.self, forKey: .seed) ?? 1
         rules = try container.decodeIfPresent([FaultRule].self, forKey: .rules) ?? []
     }
 
-    private enum CodingKeys: String, CodingKey {
+    private enum CodingKeys: String, CodingKey, CaseIterable {
         case seed, rules
     }
 

@@ -35,7 +35,7 @@ extension FaultRule: Codable {
     ]
 
     /// A key as it stands in the text, known or not.
-    private struct AnyKey: CodingKey {
+    struct AnyKey: CodingKey {
         var stringValue: String
         var intValue: Int? { nil }
 
