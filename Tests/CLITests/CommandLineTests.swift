@@ -76,6 +76,30 @@ struct CommandLineTests {
         }
     }
 
+    @Test(
+        "An address of another machine, or none, is refused in one line",
+        arguments: ["192.0.2.1", "999.1.1.1"]
+    )
+    func foreignAddress(host: String) async throws {
+        try await inFolder {
+            let outcome = try await run(
+                "serve",
+                "--data",
+                folder.path + "/a",
+                "--port",
+                "0",
+                "--host",
+                host
+            )
+            #expect(outcome.status == 2)
+            #expect(
+                outcome.errors.contains("\(host) is no address of this machine"),
+                "\(outcome.errors)"
+            )
+            #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
+        }
+    }
+
     @Test("A folder for the data that is a file, or cannot be written, is refused before anything")
     func badFolder() async throws {
         try await inFolder {

@@ -140,6 +140,13 @@ struct OperatingTests {
             let nowhere = try await run("backup", "/nowhere/b.tar", "--data", cloud.data)
             #expect(nowhere.status == 2)
             #expect(nowhere.errors.contains("/nowhere is no folder"), "\(nowhere.errors)")
+            let unwritable = try await run("restore", backup, "--data", "/proc/cloudkit")
+            #expect(unwritable.status == 2)
+            #expect(
+                unwritable.errors.contains("/proc/cloudkit cannot be made"),
+                "\(unwritable.errors)"
+            )
+            #expect(!unwritable.errors.contains("Domain"), "\(unwritable.errors)")
             let full = try await run("restore", backup, "--data", cloud.data)
             #expect(full.status == 2)
             #expect(full.errors.contains("is not empty"))

@@ -27,8 +27,12 @@ public struct ServerConfigurationError: Error, Hashable, Sendable, CustomStringC
     ///   - error: What the system said.
     ///   - configuration: Where the server was to listen.
     init?(listening error: any Error, _ configuration: CloudServer.Configuration) {
-        guard let error = error as? IOError else { return nil }
         let (host, port) = (configuration.host, configuration.port)
+        if error is SocketAddressError.UnknownHost {
+            self.init("\(host) is no address of this machine; 127.0.0.1 is")
+            return
+        }
+        guard let error = error as? IOError else { return nil }
         switch error.errnoCode {
         case EADDRINUSE:
             self.init(

@@ -83,7 +83,10 @@ package struct Restore {
                 attributes: [.posixPermissions: 0o700]
             )
         } catch {
-            throw StorageError(.inputOutput, "Cannot make the folder \(path): \(error)")
+            throw StorageError(
+                .inputOutput,
+                "\(path) cannot be made; give a folder that this user may write to"
+            )
         }
     }
 
