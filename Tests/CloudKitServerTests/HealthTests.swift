@@ -124,6 +124,14 @@ struct HealthTests {
                 }
             )
             #expect(kinds == documented)
+            #if os(Linux)
+            let start = try #require(
+                lines.first { $0.hasPrefix("process_start_time_seconds ") }
+                    .flatMap { Double($0.split(separator: " ")[1]) }
+            )
+            let age = Date.now.timeIntervalSince1970 - start
+            #expect(age > 0 && age <= ProcessInfo.processInfo.systemUptime)
+            #endif
             for (name, kind) in kinds {
                 #expect(lines.contains { $0.hasPrefix("# HELP \(name) ") })
                 #expect((kind == "counter") == name.hasSuffix("_total"))

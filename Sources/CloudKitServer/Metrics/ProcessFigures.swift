@@ -32,15 +32,17 @@ enum ProcessFigures {
 
     #if os(Linux) || os(Android)
     /// Of the machine's start and the clock ticks since it.
+    ///
+    /// Only the process's own part of /proc is read: a service with `ProcSubset=pid` sees no more.
     private static let startSeconds: Double? = {
         // The name of the program, which may hold anything, stands in parentheses.
         let own = text("/proc/self/stat")?.split(separator: ")").last.map(String.init)
         let ticks = own?.split(separator: " ").dropFirst(19).first.flatMap { Double($0) }
-        let machine = text("/proc/stat")?.split(separator: "\n").first { $0.hasPrefix("btime ") }
-        guard let ticks, let start = machine?.dropFirst(6).split(separator: " ").first,
-            let seconds = Double(start)
-        else { return nil }
-        return seconds + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+        var running = timespec()
+        guard let ticks, clock_gettime(clockid_t(CLOCK_BOOTTIME), &running) == 0 else { return nil }
+        let machine = Double(running.tv_sec) + Double(running.tv_nsec) / 1e9
+        let age = machine - ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+        return Date().timeIntervalSince1970 - age
     }()
 
     private static func text(_ path: String) -> String? {
