@@ -89,8 +89,9 @@ struct ServerFolder {
     }
 
     private func isOpen(_ name: String) -> Bool {
-        var status = stat()
-        return stat(name, &status) == 0 && status.st_mode & 0o077 != 0
+        let file = URL(filePath: name).resolvingSymlinksInPath().path
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+        return (attributes?[.posixPermissions] as? Int ?? 0) & 0o077 != 0
     }
 
     /// Makes this process the one server of the folder, until the lock goes.
