@@ -133,8 +133,8 @@ extension SimulationWriter {
         ]
     }
 
-    /// Moves a card to another board, but not out of the shared tree: the owner's rows that leave it
-    /// stay at the other user's.
+    /// Moves a card to another board, but not out of the shared tree, which the families do: here both
+    /// users are to have the same rows of it.
     private func moveCard(_ chance: inout SeededChance) -> [String] {
         guard let card = randomKey("card", &chance), let board = randomKey("board", &chance) else {
             return []
