@@ -14,6 +14,10 @@ final class UnsentList: Sendable {
         var isStale = false
     }
 
+    /// How long a change waits for others before the list is written: an app that writes all the time
+    /// would have it written with each row.
+    private static let delay = Duration.milliseconds(500)
+
     /// The most rows in the list.
     private static let limit = 1_000
 
@@ -58,11 +62,15 @@ final class UnsentList: Sendable {
 
     /// Stops to follow it, with the list as it is then.
     func stop() async {
-        let observation = state.withLock { exchange(&$0.observation, with: nil) }
+        let (observation, task) = state.withLock { state in
+            (exchange(&state.observation, with: nil), state.task)
+        }
         guard let observation else { return }
         observation.cancel()
-        refresh()
-        await state.withLock { $0.task }?.value
+        // Ends its wait; what it reads then is refused, so the list is written here.
+        task?.cancel()
+        await task?.value
+        await write()
     }
 
     private func refresh() {
@@ -70,7 +78,11 @@ final class UnsentList: Sendable {
             state.isStale = true
             guard state.task == nil else { return }
             state.task = Task(priority: .utility) { [weak self] in
-                while let self, self.begin() { await self.write() }
+                while true {
+                    try? await Task.sleep(for: Self.delay)
+                    guard let self, self.begin() else { return }
+                    await self.write()
+                }
             }
         }
     }
