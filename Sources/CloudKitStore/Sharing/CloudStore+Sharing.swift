@@ -141,8 +141,11 @@ extension CloudStore {
             try await container.sharedCloudDatabase.deleteRecord(
                 withID: CKRecord.ID(recordName: share, zoneID: file.id(place.zone))
             )
-        } catch let error as CKError where [.zoneNotFound, .unknownItem].contains(error.code) {
-            // The owner was first; what is fetched says the rest.
+        } catch let error as CKError
+            where [.zoneNotFound, .unknownItem, .permissionFailure].contains(error.code)
+        {
+            // The owner was first: who takes part in a share may always leave it. What is fetched says
+            // the rest.
         }
         try await sync()
     }

@@ -283,6 +283,22 @@ struct SharingTests {
         }
     }
 
+    @Test("Leaving a share that one was taken out of meanwhile takes its rows away, and no others")
+    func leaveOfOneTakenOut() async throws {
+        try await withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await friends.begin()
+            try await ada.run("INSERT INTO folder VALUES ('work', 'Work', NULL)")
+            try await friends.accept(friends.share("work", cleo: nil), bob)
+            try await friends.share("trip", bob: nil)
+            #expect(try await bob.value(Self.ids) == "n")
+            try await bob.store.leave("trip", in: "folder")
+            #expect(try await bob.value(Self.ids) == nil)
+            #expect(try await bob.value("SELECT group_concat(id) FROM folder") == "work")
+            try await bob.store.settled()
+        }
+    }
+
     @Test("Two shares of one zone come and go each by itself")
     func twoShares() async throws {
         try await withFriends { friends in
