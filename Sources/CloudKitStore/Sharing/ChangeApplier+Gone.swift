@@ -103,7 +103,8 @@ extension ChangeApplier {
                 let column = table.parentColumn,
                 case .reference(name)? = try known.baseFields(where: { $0 == column.field })[
                     column.field
-                ]?.plain
+                ]?.plain,
+                try OutboxEntry.fetch(database, key)?.isDeleted != true
             else { continue }
             let cascades = table.foreignKeys.contains {
                 $0.columns == [column.name] && ($0.deletion == .cascade || table.requires($0))
