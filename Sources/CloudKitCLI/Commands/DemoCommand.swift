@@ -1,6 +1,7 @@
 #if !canImport(Darwin) || PORTABLE_CLOUDKIT
 import ArgumentParser
 import CloudKitServer
+import CloudKitWebClient
 import Foundation
 import Logging
 import UnixSignals
@@ -20,7 +21,10 @@ struct DemoCommand: AsyncParsableCommand {
     @Flag(help: "Print the report as JSON on standard output.")
     var json = false
 
-    @Flag(help: "Leave the server running at the end, and say how to reach it.")
+    @Flag(
+        name: [.long, .customLong("serve")],
+        help: "Leave the server running at the end, and say how to reach it."
+    )
     var keepServing = false
 
     @Option(help: "The folder of the IANA time zone database.")
@@ -65,13 +69,17 @@ struct DemoCommand: AsyncParsableCommand {
         for part in [data, devices] {
             try FileManager.default.createDirectory(at: part, withIntermediateDirectories: true)
         }
-        try await serve(from: data) { access in
+        try await serve(from: data) { access, key in
             let report = try await DemoRun(access: access, tables: tables, folder: devices).run()
             try Console.write(json ? try report.json() : report.text)
             guard report.equal else { throw DemoError("Device B's values differ from device A's") }
             guard keepServing else { return }
             Console.say("The server goes on at \(access.url), until Ctrl-C. To reach it:")
             Console.say(access.environment(of: access.users.first))
+            if let key {
+                let page = ServeCommand.dashboard(at: access.url, key: key)
+                Console.say("To see what is in it:  \(page)")
+            }
             // Until a signal cancels it.
             try? await Task.sleep(for: .seconds(Int64(UInt32.max)))
         }
@@ -79,14 +87,13 @@ struct DemoCommand: AsyncParsableCommand {
 
     private func serve(
         from folder: URL,
-        _ body: (ServerAccess) async throws -> Void
+        _ body: (ServerAccess, _ key: String?) async throws -> Void
     ) async throws {
         var logger = Logger(label: "cloudkit")
         logger.logLevel = .critical
-        let server = try CloudServer(
-            configuration: .init(directory: folder.path),
-            logger: logger
-        )
+        var configuration = CloudServer.Configuration(directory: folder.path)
+        configuration.version = PackageVersion.current
+        let server = try CloudServer(configuration: configuration, logger: logger)
         try await withThrowingTaskGroup { group in
             group.addTask { try await server.run() }
             let access = try await ServerAccess(
@@ -97,7 +104,7 @@ struct DemoCommand: AsyncParsableCommand {
                 users: ["Ada"]
             )
             Console.say("Server at \(access.url), data in \(folder.path)")
-            try await body(access)
+            try await body(access, server.administrationKey)
             group.cancelAll()
         }
     }

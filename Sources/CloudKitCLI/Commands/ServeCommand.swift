@@ -1,6 +1,7 @@
 import ArgumentParser
 import CloudKitServer
 import CloudKitServerCore
+import CloudKitWebClient
 import Foundation
 import ServiceLifecycle
 import UnixSignals
@@ -47,6 +48,7 @@ struct ServeCommand: AsyncParsableCommand {
         let own = try serve.read(from: &settings, into: &choice.configuration)
         try settings.checkNames(besides: [Self.fileSetting])
         if printConfig { return try Self.print(settings.entries) }
+        choice.configuration.version = PackageVersion.current
         let server: CloudServer
         do {
             server = try CloudServer(configuration: choice.configuration, logger: own.logger)
@@ -123,6 +125,9 @@ struct ServeCommand: AsyncParsableCommand {
         return known.filter { files.hasFile(of: $0, container) }.map(\.fullName)
     }
 
+    /// The address of the dashboard, with the key behind the sign up to which browsers send an address.
+    static func dashboard(at url: String, key: String) -> String { "\(url)/_/#key=\(key)" }
+
     /// What is printed when the server listens.
     static func greeting(
         _ access: ServerAccess,
@@ -134,7 +139,10 @@ struct ServeCommand: AsyncParsableCommand {
         for (user, file) in zip(access.users, files) {
             lines.append("To run a program as \(user.name):  source \(file.relativePath)")
         }
-        if let key { lines.append("Key for the routes of operators, until it stops:  \(key)") }
+        if let key {
+            lines.append("To see what happens:  \(dashboard(at: url, key: key))")
+            lines.append("Key for the routes of operators, until it stops:  \(key)")
+        }
         return lines.joined(separator: "\n")
     }
 }

@@ -12,6 +12,8 @@ struct Administration: Sendable {
     let metrics: PrometheusMetrics
     /// The clock, where it can be moved.
     let clock: VirtualClock?
+    /// The version of what runs, where it was told.
+    let version: String?
 
     /// Whether a request's `Authorization` shows the key.
     func isAllowed(_ authorization: String?) -> Bool {

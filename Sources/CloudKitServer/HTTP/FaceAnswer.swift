@@ -1,6 +1,12 @@
 import CloudKitServerCore
 import Hummingbird
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// An answer on its way out, with what is written down about it.
 struct FaceAnswer: Sendable {
     var response: Response
@@ -8,4 +14,6 @@ struct FaceAnswer: Sendable {
     var delivery = ServiceResponse.Delivery()
     /// What the service answered; nil for answers of the face itself, such as pages.
     var service: ServiceResponse?
+    /// The body of the request that it answers, where that was read.
+    var requestBody: Data?
 }

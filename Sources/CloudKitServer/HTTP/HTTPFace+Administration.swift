@@ -37,10 +37,9 @@ extension HTTPFace {
         do {
             let share = memory.share(of: "operator")
             let body = try await WholeBody(request).collect(upTo: bodyLimit, share)
-            guard let answer = try await route(request, body) else {
-                return noSuchRoute(request)
-            }
-            return answer
+            if let answer = try await route(request, body) { return answer }
+            if let answer = try await overviewRoute(request, body, context) { return answer }
+            return noSuchRoute(request)
         } catch let error as FaultPlanError {
             return answer(
                 service.refusal(RequestError(.badRequest, reason: error.description))
@@ -60,7 +59,7 @@ extension HTTPFace {
         return metrics.text
     }
 
-    private func noSuchRoute(_ request: Request, _ remedy: String = "") -> FaceAnswer {
+    func noSuchRoute(_ request: Request, _ remedy: String = "") -> FaceAnswer {
         answer(
             service.refusal(
                 RequestError(
@@ -71,11 +70,15 @@ extension HTTPFace {
         )
     }
 
-    private func route(_ request: Request, _ body: Data) async throws -> FaceAnswer? {
+    /// The parts of a path below `Administration.prefix`; none when one cannot be read.
+    static func parts(of request: Request) -> [String] {
         let parts = request.uri.path.dropFirst(Administration.prefix.count)
             .split(separator: "/").map { PercentEncoding.decode($0) }
-        guard !parts.contains(nil) else { return nil }
-        let path = parts.compactMap(\.self)
+        return parts.contains(nil) ? [] : parts.compactMap(\.self)
+    }
+
+    private func route(_ request: Request, _ body: Data) async throws -> FaceAnswer? {
+        let path = Self.parts(of: request)
         let method = request.method.rawValue
         if path.first == "containers", path.count >= 3 {
             return try await container(path[1], method, Array(path[2...]), body)
@@ -88,10 +91,10 @@ extension HTTPFace {
         case ("DELETE", ["faults"]):
             service.setFaults(nil)
             return try faultState()
-        case ("GET", ["journal"]): return try json(Journal(entries: administration.journal.entries))
+        case ("GET", ["journal"]): return try await journal(request)
         case ("DELETE", ["journal"]):
             administration.journal.clear()
-            return try json(Journal(entries: []))
+            return try json(JournalPage(entries: [], last: administration.journal.last))
         case ("GET", ["clock"]): return try clockState()
         case ("POST", ["clock"]):
             guard let clock = administration.clock else { return nil }
@@ -210,7 +213,7 @@ extension HTTPFace {
         )
     }
 
-    private func message<Message: Decodable>(
+    func message<Message: Decodable>(
         _ type: Message.Type,
         _ body: Data
     ) throws -> Message {
@@ -224,7 +227,7 @@ extension HTTPFace {
         }
     }
 
-    private func json(_ value: some Encodable) throws -> FaceAnswer {
+    func json(_ value: some Encodable) throws -> FaceAnswer {
         text(
             String(decoding: try WireJSON.encode(value), as: UTF8.self),
             "application/json; charset=UTF-8"
@@ -257,10 +260,6 @@ private struct Snapshots: Encodable {
 private struct Faults: Encodable {
     var plan: FaultPlan?
     var counts: [FaultCount]
-}
-
-private struct Journal: Encodable {
-    var entries: [JournalEntry]
 }
 
 private struct ClockStep: Decodable {

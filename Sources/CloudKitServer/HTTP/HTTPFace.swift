@@ -62,6 +62,7 @@ struct HTTPFace: HTTPResponder {
         if path == Self.signInPath {
             return FaceAnswer(response: await signIn(request, context))
         }
+        if DashboardPage.isPart(path) { return dashboard(request) }
         if path == "/metrics" || path.hasPrefix(Administration.prefix) {
             return await administer(request, context)
         }
@@ -128,7 +129,9 @@ struct HTTPFace: HTTPResponder {
                 let share = memory.share(of: client(of: request, context))
                 asked.body = try await WholeBody(request).collect(upTo: bodyLimit, share)
                 defer { withExtendedLifetime(share) {} }
-                return answer(await service.respond(to: asked, admittedAs: admission))
+                var answer = answer(await service.respond(to: asked, admittedAs: admission))
+                answer.requestBody = asked.body
+                return answer
             }
         } catch {
             return answer(service.refusal(error))

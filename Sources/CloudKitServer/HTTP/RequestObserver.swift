@@ -18,6 +18,8 @@ struct RequestObserver: Sendable {
     let clock: any ServiceClock
     /// Where measurements go.
     let series: RequestSeries
+    /// Whether the journal keeps the beginnings of bodies, which hold users' values.
+    let keepsBodies: Bool
     /// Is told of each request, for a person who watches.
     let watcher: (@Sendable (JournalEntry) -> Void)?
 
@@ -29,12 +31,14 @@ struct RequestObserver: Sendable {
         logger: Logger,
         clock: any ServiceClock,
         series: RequestSeries,
+        keepsBodies: Bool,
         watcher: (@Sendable (JournalEntry) -> Void)?
     ) {
         self.journal = journal
         self.logger = logger
         self.clock = clock
         self.series = series
+        self.keepsBodies = keepsBodies
         self.watcher = watcher
     }
 
@@ -90,7 +94,7 @@ struct RequestObserver: Sendable {
                 nanoseconds: duration.nanoseconds,
                 bytes: size
             )
-            let entry = JournalEntry(
+            var entry = JournalEntry(
                 id: answer.response.headers[.requestID] ?? "",
                 time: time,
                 method: request.method.rawValue,
@@ -98,13 +102,17 @@ struct RequestObserver: Sendable {
                     ?? request.uri.path,
                 container: path?.container,
                 database: path.map { "\($0.environment.rawValue)/\($0.database.rawValue)" },
+                user: answer.service?.userRecordName,
                 status: status,
                 milliseconds: Double(duration.nanoseconds) / 1_000_000,
                 bytes: size,
                 problems: problems,
                 faults: answer.service?.faultRules ?? []
             )
-            observer.journal.add(entry)
+            entry.number = observer.journal.add(
+                entry,
+                observer.keepsBodies ? JournalBodies(answer) : nil
+            )
             observer.watcher?(entry)
             log(entry, endpoint, path, code, answer.service?.cause)
         }
@@ -119,7 +127,7 @@ struct RequestObserver: Sendable {
             if let route = AssetRoute(path: text) { return Self.name(route) }
             if text == CourierRoute.path { return "push/wait" }
             if text == "/metrics" || text.hasPrefix(Administration.prefix)
-                || HTTPFace.isHealth(text)
+                || HTTPFace.isHealth(text) || DashboardPage.isPart(text)
             {
                 return Self.administration
             }

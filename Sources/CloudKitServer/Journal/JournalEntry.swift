@@ -15,6 +15,8 @@ public struct JournalEntry: Hashable, Sendable, Codable {
         public var remedy: String
     }
 
+    /// The entry's place among all that the journal ever took, from 1.
+    public var number = 0
     /// The identifier that the answer carries too.
     public var id: String
     /// When the request came, in milliseconds since 1970-01-01 UTC.
@@ -27,6 +29,8 @@ public struct JournalEntry: Hashable, Sendable, Codable {
     public var container: String?
     /// The environment and the database, such as `development/private`.
     public var database: String?
+    /// The record name of the user whose request it was; nil for nobody's, and where nobody knows.
+    public var user: String?
     /// The HTTP status.
     public var status: Int
     /// How long the service worked on it.

@@ -2,10 +2,19 @@ import Synchronization
 
 /// The last requests of a server, in memory, oldest first.
 public final class RequestJournal: Sendable {
+    private struct Kept {
+        var entry: JournalEntry
+        var bodies: JournalBodies?
+    }
+
     private struct Ring {
-        var entries: [JournalEntry] = []
+        var kept: [Kept] = []
         /// The place of the oldest entry once the ring is full.
         var start = 0
+        /// The number of the last entry, or 0.
+        var last = 0
+        var waiters: [Int: AsyncStream<Void>.Continuation] = [:]
+        var nextWaiter = 0
     }
 
     private let capacity: Int
@@ -19,24 +28,70 @@ public final class RequestJournal: Sendable {
     }
 
     /// The requests kept, oldest first.
-    public var entries: [JournalEntry] {
-        ring.withLock { Array($0.entries[$0.start...] + $0.entries[..<$0.start]) }
-    }
+    public var entries: [JournalEntry] { entries(after: 0) }
 
-    /// Keeps a request.
-    func add(_ entry: JournalEntry) {
+    /// The number of the last request, or 0.
+    var last: Int { ring.withLock { $0.last } }
+
+    /// The requests kept that came after the one of a number, oldest first.
+    func entries(after number: Int) -> [JournalEntry] {
         ring.withLock { ring in
-            if ring.entries.count < capacity {
-                ring.entries.append(entry)
-            } else {
-                ring.entries[ring.start] = entry
-                ring.start = (ring.start + 1) % capacity
-            }
+            let kept = ring.kept[ring.start...] + ring.kept[..<ring.start]
+            // Numbers follow each other without a gap.
+            let news = max(0, min(kept.count, ring.last - number))
+            return kept.suffix(news).map(\.entry)
         }
     }
 
-    /// Forgets all requests.
+    /// One request with the beginnings of its bodies; nil for one that is not kept.
+    func entry(_ number: Int) -> (JournalEntry, JournalBodies?)? {
+        ring.withLock { ring in
+            ring.kept.first { $0.entry.number == number }.map { ($0.entry, $0.bodies) }
+        }
+    }
+
+    /// Keeps a request.
+    ///
+    /// - Returns: Its number.
+    @discardableResult
+    func add(_ entry: JournalEntry, _ bodies: JournalBodies? = nil) -> Int {
+        ring.withLock { ring in
+            ring.last += 1
+            var kept = Kept(entry: entry, bodies: bodies)
+            kept.entry.number = ring.last
+            if ring.kept.count < capacity {
+                ring.kept.append(kept)
+            } else {
+                ring.kept[ring.start] = kept
+                ring.start = (ring.start + 1) % capacity
+            }
+            for waiter in ring.waiters.values { waiter.yield() }
+            return ring.last
+        }
+    }
+
+    /// Waits until a request came after the one of a number, as long as the task is not cancelled.
+    func waitForEntry(after number: Int) async {
+        let (news, continuation) = AsyncStream.makeStream(
+            of: Void.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        let waiter = ring.withLock { ring -> Int in
+            // What came meanwhile is news, and so is a journal that began anew.
+            if ring.last != number { continuation.yield() }
+            ring.nextWaiter += 1
+            ring.waiters[ring.nextWaiter] = continuation
+            return ring.nextWaiter
+        }
+        defer { _ = ring.withLock { $0.waiters.removeValue(forKey: waiter) } }
+        for await _ in news { return }
+    }
+
+    /// Forgets all requests; the next one has the number after theirs.
     public func clear() {
-        ring.withLock { $0 = Ring() }
+        ring.withLock { ring in
+            ring.kept = []
+            ring.start = 0
+        }
     }
 }

@@ -61,6 +61,8 @@ extension CloudServer {
         public var faults: FaultPlan?
         /// How many requests the journal keeps.
         public var journalCapacity = 1000
+        /// What operators are told as the version of what runs; nil for none.
+        public var version: String?
         /// Is told of each request after it was answered, for a person who watches.
         public var watcher: (@Sendable (JournalEntry) -> Void)?
 

@@ -208,7 +208,8 @@ public final class CloudServer: Service {
                     key: administrationKey,
                     journal: journal,
                     metrics: metrics,
-                    clock: clock as? VirtualClock
+                    clock: clock as? VirtualClock,
+                    version: configuration.version
                 ),
                 observer: RequestObserver(
                     journal: journal,
@@ -217,6 +218,7 @@ public final class CloudServer: Service {
                     series: RequestSeries(
                         MultiplexMetricsHandler(factories: [metrics, MetricsSystem.factory])
                     ),
+                    keepsBodies: policy.isPrivate,
                     watcher: configuration.watcher
                 )
             ),

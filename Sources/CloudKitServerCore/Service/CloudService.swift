@@ -111,6 +111,7 @@ public final class CloudService: Sendable {
         }
         response.delivery = call.faults.delivery
         response.faultRules = call.faults.rules
+        response.userRecordName = call.caller.user?.recordName
         response.cause = response.cause ?? call.work.damage
         if let token = call.caller.webToken, !call.faults.expiresWebToken,
             let next = try? await nextToken(after: token)

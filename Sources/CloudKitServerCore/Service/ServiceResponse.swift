@@ -39,6 +39,8 @@ public struct ServiceResponse: Sendable {
     public var delivery = Delivery()
     /// The rules of the plan of faults that took effect, by place.
     package var faultRules: [Int] = []
+    /// The record name of the user whose request it answers; nil for nobody's.
+    package var userRecordName: String?
     /// What failed inside the service, for the operator; free of user data.
     package var cause: String?
 

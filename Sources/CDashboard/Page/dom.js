@@ -1,0 +1,132 @@
+// Elements and small things that all rooms use. Nothing here, or anywhere on the page, makes markup of text.
+
+/** Makes an element: attributes, `on…` listeners and properties by name, then children; text stays text. */
+export function h(name, properties = {}, ...children) {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(properties)) {
+        if (value === undefined || value === null || value === false) continue;
+        if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+        else if (key === "value" || key === "selected" || key === "checked") element[key] = value;
+        else element.setAttribute(key === "className" ? "class" : key, value === true ? "" : value);
+    }
+    element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false));
+    return element;
+}
+
+/** Replaces all children. */
+export function fill(element, ...children) {
+    element.replaceChildren(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false));
+    return element;
+}
+
+let fieldCount = 0;
+
+/** A control with its label above it. */
+export function field(label, control, hint) {
+    control.id ||= `field-${++fieldCount}`;
+    const note = hint ? h("small", {id: `${control.id}-hint`}, hint) : null;
+    if (note) control.setAttribute("aria-describedby", note.id);
+    return h("div", {class: "field"}, h("label", {for: control.id}, label), control, note);
+}
+
+/** A menu of choices, each a text or a pair of value and text. */
+export function select(choices, chosen, properties = {}) {
+    return h("select", properties, choices.map(choice => {
+        const [value, text] = Array.isArray(choice) ? choice : [choice, choice];
+        return h("option", {value, selected: value === chosen}, text);
+    }));
+}
+
+export function button(text, onclick, properties = {}) {
+    return h("button", {type: "button", onclick, ...properties}, text);
+}
+
+/** A dialog that is shown, and gone when it is closed. */
+export function dialog(title, ...content) {
+    const heading = h("h2", {id: `title-${++fieldCount}`}, title);
+    const element = h("dialog", {"aria-labelledby": heading.id},
+        h("header", {}, heading, button("Close", () => element.close(), {class: "quiet"})),
+        h("div", {class: "content"}, content));
+    element.addEventListener("close", () => element.remove());
+    document.body.append(element);
+    element.showModal();
+    return element;
+}
+
+/** Asks before something that cannot be taken back. */
+export function confirm(title, text, action) {
+    return new Promise(resolve => {
+        const element = dialog(title, h("p", {}, text), h("footer", {},
+            button("Cancel", () => element.close(), {class: "quiet"}),
+            button(action, () => { element.returnValue = "yes"; element.close("yes"); }, {class: "danger"})));
+        element.addEventListener("close", () => resolve(element.returnValue === "yes"));
+    });
+}
+
+/** Tells of something that was done, for a while; with a way back where there is one. */
+export function notify(text, undo) {
+    const place = document.querySelector("[data-messages]");
+    const message = h("div", {class: "message"}, h("span", {}, text),
+        undo && button("Undo", async () => { message.remove(); await undo(); }),
+        button("Dismiss", () => message.remove(), {class: "quiet"}));
+    // A dialog that is open lies over all else; many messages would hide what is below them.
+    const list = document.querySelector("dialog[open] .messages") ?? place;
+    while (list.childElementCount > 1) list.firstElementChild.remove();
+    list.append(message);
+    setTimeout(() => message.remove(), undo ? 30_000 : 8000);
+}
+
+/** A failure as everybody may read it. */
+export function problem(error) {
+    const code = error.code ? `${error.code}: ` : "";
+    return h("p", {class: "problem", role: "alert"}, `${code}${error.message}`);
+}
+
+export async function copy(text) {
+    try {
+        await navigator.clipboard.writeText(text);
+        notify("Copied");
+    } catch {
+        dialog("Copy this", h("textarea", {readonly: true, rows: 12, "aria-label": "Text", value: text}));
+    }
+}
+
+const bytesUnits = ["B", "kB", "MB", "GB", "TB"];
+export function bytes(count) {
+    let unit = 0;
+    while (count >= 1000 && unit < bytesUnits.length - 1) { count /= 1000; unit++; }
+    return `${unit === 0 ? count : count.toFixed(1)} ${bytesUnits[unit]}`;
+}
+
+export const number = value => value.toLocaleString("en");
+export const time = milliseconds => new Date(milliseconds).toISOString().slice(11, 23);
+export const moment = milliseconds => {
+    const date = new Date(Number(milliseconds));
+    return Number.isNaN(date.getTime()) ? String(milliseconds) : date.toISOString().replace("T", " ").replace("Z", "");
+};
+
+/** A room of the page: `show()` fills it, and its signal ends with it. */
+export class Room extends HTMLElement {
+    #ends = new AbortController();
+    get signal() { return this.#ends.signal; }
+
+    connectedCallback() {
+        this.#ends = new AbortController();
+        Promise.resolve(this.show()).catch(error => {
+            if (error.name !== "AbortError") this.append(problem(error));
+        });
+    }
+
+    disconnectedCallback() { this.#ends.abort(); }
+
+    /** Runs an action of the person, and shows why it failed. */
+    async attempt(action, place = this) {
+        place.querySelectorAll(":scope > .problem").forEach(old => old.remove());
+        try {
+            return await action();
+        } catch (error) {
+            if (error.name !== "AbortError") place.prepend(problem(error));
+            return undefined;
+        }
+    }
+}

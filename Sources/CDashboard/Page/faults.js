@@ -1,0 +1,196 @@
+// What goes wrong on purpose: the rules in force, how often they took effect, and the clock.
+import {operate, containerPath, place, schema, feed, people, nameOf} from "./api.js";
+import {h, fill, field, select, button, confirm, notify, problem, time, moment, Room} from "./dom.js";
+
+/** The faults with what each of them takes. */
+const kinds = {
+    error: ["Refuse the request", ["code", "reason", "retryAfter"]],
+    itemError: ["Refuse single records", ["code", "item", "reason"]],
+    lostResponse: ["Carry it out, and lose the answer", []],
+    resetConnection: ["Reset the connection", []],
+    cutResponse: ["Cut the answer", ["bytes"]],
+    delay: ["Answer later", ["milliseconds"]],
+    slowResponse: ["Answer slowly", ["bytesPerSecond"]],
+    expiredWebToken: ["Expire the caller's token", []],
+    expiredChangeTokens: ["Expire all change tokens", []],
+    lostNotification: ["Lose a notification", []],
+    staleTags: ["Change the records first, as another device", []],
+    throttle: ["Throttle", ["burst", "perSecond"]],
+};
+
+const codes = [
+    "ACCESS_DENIED", "ATOMIC_ERROR", "AUTHENTICATION_FAILED", "AUTHENTICATION_REQUIRED", "BAD_REQUEST",
+    "CHANGE_TOKEN_EXPIRED", "CONFLICT", "EXISTS", "INTERNAL_ERROR", "NOT_FOUND", "QUOTA_EXCEEDED", "THROTTLED",
+    "TRY_AGAIN_LATER", "UNIQUE_FIELD_ERROR", "VALIDATING_REFERENCE_ERROR", "ZONE_BUSY", "ZONE_NOT_FOUND",
+];
+
+const operations = [
+    "records/modify", "records/lookup", "records/query", "records/*", "zones/list", "zones/modify", "changes/zone",
+    "changes/database", "subscriptions/modify", "users/caller", "assets/upload", "assets/send", "assets/fetch", "push/wait",
+];
+
+const labels = {
+    code: "Code", reason: "Reason", retryAfter: "Retry after, seconds", item: "Item, counted from 0", bytes: "Bytes",
+    milliseconds: "Milliseconds", bytesPerSecond: "Bytes a second", burst: "Items at once", perSecond: "Items a second",
+};
+const usual = {bytes: 100, milliseconds: 2000, bytesPerSecond: 1000, burst: 20, perSecond: 1};
+const numbers = ["retryAfter", "item", "bytes", "milliseconds", "bytesPerSecond", "burst", "perSecond"];
+
+const profiles = [
+    ["Every save fails once", [{fault: "error", code: "ZONE_BUSY", retryAfter: 1, operation: "records/modify", times: 1}]],
+    ["Slow network", [{fault: "delay", milliseconds: 1500}, {fault: "slowResponse", bytesPerSecond: 4000}]],
+    ["Bad network", [{fault: "lostResponse", probability: 0.1}, {fault: "resetConnection", probability: 0.1}]],
+    ["Throttled like iCloud in 2026", [{fault: "throttle", profile: "apple-2026"}]],
+    ["Throttled strictly", [{fault: "throttle", profile: "strict"}]],
+    ["Out of quota", [{fault: "error", code: "QUOTA_EXCEEDED", operation: "records/modify"}]],
+    ["Token expires", [{fault: "expiredWebToken", times: 1}]],
+    ["Change tokens expire", [{fault: "expiredChangeTokens", times: 1}]],
+    ["Another device is faster", [{fault: "staleTags", operation: "records/modify", times: 1}]],
+];
+
+class Faults extends Room {
+    #rules = h("div", {});
+    #form = h("form", {});
+    #fired = h("ol", {class: "fired"});
+    #plan = {rules: []};
+    #firings = [];
+
+    async show() {
+        fill(this, h("h1", {}, "Faults"),
+            h("h2", {}, "In force"), this.#rules,
+            h("h2", {}, "Ready-made"), h("p", {class: "actions"}, profiles.map(([name, rules]) =>
+                button(name, () => this.#add(rules)))),
+            h("h2", {}, "Compose one"), this.#form,
+            h("h2", {}, "Took effect"), this.#fired,
+            h("h2", {}, "At once"), this.#atOnce());
+        await this.#load();
+        await this.#compose();
+        feed.listen(this.signal, entries => {
+            const hit = entries.filter(entry => entry.faults.length > 0);
+            this.#firings = [...hit.reverse(), ...this.#firings].slice(0, 20);
+            fill(this.#fired, this.#firings.length === 0 && h("li", {}, "No fault took effect yet."),
+                this.#firings.map(entry => h("li", {}, `${time(entry.time)} rule ${entry.faults.map(each => each + 1).join(", ")}: `
+                    + `${entry.method} ${entry.endpoint} was answered ${entry.status}`
+                    + (entry.problems[0] ? ` ${entry.problems[0].code}` : ""))));
+            if (hit.length > 0) this.#load().catch(() => {});
+        });
+    }
+
+    async #load() { this.#draw(await operate("GET", "faults", undefined, this.signal)); }
+
+    #draw({plan, counts}) {
+        this.#plan = plan ?? {rules: []};
+        fill(this.#rules, this.#plan.rules.length === 0 ? h("p", {}, "None: everything is answered as it should be.")
+            : h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Rules in force"},
+                h("table", {}, h("thead", {}, h("tr", {}, ["Rule", "Fault", "For", "Fitted", "Took effect", ""]
+                    .map(text => text ? h("th", {scope: "col"}, text) : h("td", {})))),
+                h("tbody", {}, this.#plan.rules.map((rule, index) => h("tr", {}, h("th", {scope: "row"}, String(index + 1)),
+                    h("td", {}, describe(rule)), h("td", {}, reach(rule)),
+                    h("td", {class: "number"}, String(counts[index]?.fitting ?? 0)),
+                    h("td", {class: "number"}, String(counts[index]?.taken ?? 0)),
+                    h("td", {}, button("Remove", () => this.#set(this.#plan.rules.toSpliced(index, 1)),
+                        {"aria-label": `Remove rule ${index + 1}`}))))))),
+        this.#plan.rules.length > 0 && h("p", {class: "actions"}, button("Remove all", () => this.#set([]))));
+    }
+
+    #add(rules) { return this.#set([...this.#plan.rules, ...rules]); }
+
+    async #set(rules) {
+        return this.attempt(async () => {
+            const answer = rules.length === 0 ? await operate("DELETE", "faults")
+                : await operate("PUT", "faults", {...this.#plan, rules});
+            this.#draw(answer);
+            notify(rules.length === 0 ? "No faults are in force" : `${rules.length} ${rules.length === 1 ? "rule is" : "rules are"} in force`);
+            return true;
+        }, this.#rules);
+    }
+
+    async #compose() {
+        const {outline} = await schema();
+        const kind = select(Object.entries(kinds).map(([name, [text]]) => [name, text]), "error");
+        const own = h("div", {class: "choices"});
+        const inputs = new Map();
+        const common = {
+            operation: select([["", "Any"], ...operations], "records/modify"),
+            recordType: select([["", "Any"], ...outline.recordTypes.map(each => each.name)], ""),
+            zone: h("input", {}), user: select([["", "Anybody"], ...people], ""),
+            probability: h("input", {type: "number", min: 0, max: 1, step: "any"}),
+            times: h("input", {type: "number", min: 1, step: 1}), call: h("input", {type: "number", min: 1, step: 1}),
+        };
+        const draw = () => {
+            inputs.clear();
+            fill(own, kinds[kind.value][1].map(name => {
+                const input = name === "code" ? select(codes, "ZONE_BUSY")
+                    : h("input", numbers.includes(name) ? {type: "number", min: 0, step: "any", value: usual[name] ?? "",
+                        required: name in usual} : {});
+                inputs.set(name, input);
+                return field(labels[name], input);
+            }));
+        };
+        kind.addEventListener("change", draw);
+        draw();
+        this.#form.addEventListener("submit", async event => {
+            event.preventDefault();
+            const rule = {fault: kind.value};
+            for (const [name, input] of [...inputs, ...Object.entries(common)]) {
+                if (input.value === "") continue;
+                rule[name] = input.type === "number" ? Number(input.value) : input.value;
+            }
+            if (await this.#add([rule])) this.#rules.scrollIntoView({block: "nearest"});
+        });
+        fill(this.#form, h("div", {class: "choices"}, field("What goes wrong", kind)), own,
+            h("div", {class: "choices"}, field("Operation", common.operation), field("Record type", common.recordType),
+                field("Zone", common.zone), field("User", common.user),
+                field("Chance", common.probability, "0 to 1; empty for always"),
+                field("Times", common.times, "at most; empty for no end"), field("Only the call", common.call, "counted from 1")),
+            h("p", {class: "actions"}, h("button", {class: "main"}, "Let it happen")));
+    }
+
+    /** What happens when it is asked for, and not to a request. */
+    #atOnce() {
+        const clock = h("p", {class: "note"});
+        const tell = async () => {
+            const {milliseconds, canBeMoved} = await operate("GET", "clock", undefined, this.signal);
+            fill(clock, `The server's time is ${moment(milliseconds)}. `, canBeMoved
+                ? [["an hour", 3600], ["a day", 86_400], ["30 days", 2_592_000]].map(([text, advanceSeconds]) =>
+                    [button(`Move it by ${text}`, () => this.attempt(async () => {
+                        await operate("POST", "clock", {advanceSeconds});
+                        await tell();
+                    })), " "])
+                : "Start the server with --virtual-clock to move it.");
+        };
+        tell().catch(() => {});
+        return h("div", {}, clock, h("p", {class: "actions"},
+            button("Expire all change tokens", () => this.attempt(async () => {
+                await operate("POST", containerPath("expire-change-tokens"));
+                notify("Clients fetch everything again");
+            })),
+            button("Purge the user's zones", () => this.#purge("PURGED")),
+            button("Reset the user's encrypted data", () => this.#purge("ENCRYPTED_DATA_RESET"))));
+    }
+
+    async #purge(reason) {
+        await this.attempt(async () => {
+            if (!place.user) throw new Error("Choose above as whom to act: that user's zones go");
+            if (!await confirm("Delete zones", "All zones of the user but the default one go, as from the user's settings.", "Delete zones")) return;
+            await operate("POST", containerPath("delete-zones"),
+                {userRecordName: place.user, reason, environment: place.environment});
+            notify("The zones are gone");
+        });
+    }
+}
+
+function describe(rule) {
+    const parts = kinds[rule.fault]?.[1] ?? ["code"];
+    const values = [...parts, "profile"].filter(name => rule[name] !== undefined).map(name => `${name} ${rule[name]}`);
+    return [kinds[rule.fault]?.[0] ?? rule.fault, ...values].join(", ");
+}
+
+function reach(rule) {
+    const parts = [rule.operation ?? "any operation", rule.recordType, rule.zone && `zone ${rule.zone}`, rule.user && `user ${nameOf(rule.user)}`,
+        rule.call && `call ${rule.call}`, rule.times && `${rule.times} times at most`,
+        rule.probability !== undefined && `chance ${rule.probability}`];
+    return parts.filter(Boolean).join(", ");
+}
+
+customElements.define("ck-faults", Faults);

@@ -1,0 +1,398 @@
+// One record: what stands in it, what leads to it, and what may be done with it.
+import {call, modify, lookUp, upload, download, schema, place, endpointPath, stringify, nameOf} from "./api.js";
+import {h, fill, field, select, button, dialog, confirm, notify, problem, copy, moment, bytes} from "./dom.js";
+import {types, editable, isLong, read, short, swift, swiftText, shell} from "./values.js";
+
+/** Shows a record; answers its dialog, or nothing when there is no such record. */
+export async function openRecord(database, zoneID, recordName, room) {
+    let record;
+    try {
+        record = await lookUp(database, zoneID, recordName);
+    } catch (error) {
+        notify(`${recordName}: ${error.message}`);
+        return null;
+    }
+    const body = h("ck-record");
+    const element = dialog(recordName, h("div", {class: "messages", role: "status", "aria-live": "polite"}), body);
+    element.classList.add("wide");
+    body.show(database, zoneID, record, room, element);
+    return element;
+}
+
+class RecordPage extends HTMLElement {
+    #edits = new Map();
+
+    show(database, zoneID, record, room, element) {
+        Object.assign(this, {database, zoneID, record, room, element});
+        this.#draw();
+    }
+
+    #draw() {
+        const {record} = this;
+        this.#edits.clear();
+        const names = Object.keys(record.fields).sort();
+        this.fields = h("div", {class: "fields"}, names.map(name => this.#row(name, record.fields[name])));
+        const backward = h("div", {}, h("p", {class: "note"}, "Looking…"));
+        fill(this,
+            h("form", {onsubmit: event => { event.preventDefault(); this.#save(); }}, this.fields,
+                h("p", {class: "actions"}, h("button", {class: "main"}, "Save"),
+                    button("Add a field", () => addField(this.fields, name => this.#new(name))),
+                    button("Delete", () => this.#remove(), {class: "danger"}),
+                    button("Copy as Swift", () => copy(asSwift(record))),
+                    button("Copy as JSON", () => copy(stringify(record, 2))),
+                    button("Copy as curl", () => copy(asCurl(this.database, this.zoneID, record))))),
+            h("h3", {}, "System fields"), this.#system(), h("h3", {}, "Referred to by"), backward);
+        this.#findReferences(backward);
+    }
+
+    #link(reference) {
+        const zone = reference.zoneID?.zoneName ?? this.zoneID.zoneName;
+        const elsewhere = zone === this.zoneID.zoneName ? {} : {zone, type: ""};
+        return h("a", {href: this.room.link({record: reference.recordName, ...elsewhere})}, reference.recordName);
+    }
+
+    #system() {
+        const {record} = this;
+        const stamp = each => each && `${moment(each.timestamp)} by ${nameOf(each.userRecordName)}`
+            + (each.deviceID ? `, device ${each.deviceID}` : "");
+        const rows = [
+            ["Type", record.recordType], ["Zone", this.zoneID.zoneName], ["Change tag", record.recordChangeTag],
+            ["Created", stamp(record.created)], ["Modified", stamp(record.modified)],
+            ["Parent", record.parent && this.#chain(record.parent)],
+            ["Share", record.share && this.#link(record.share)], ["Link", record.shortGUID],
+        ];
+        return h("dl", {}, rows.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+    }
+
+    /** The parent and what is above it. */
+    #chain(parent) {
+        const list = h("span", {}, this.#link(parent));
+        const follow = async (reference, depth) => {
+            const above = await lookUp(this.database, this.zoneID, reference.recordName);
+            if (!above.parent || depth > 20) return;
+            list.append(" below ", this.#link(above.parent));
+            await follow(above.parent, depth + 1);
+        };
+        follow(parent, 0).catch(() => {});
+        return list;
+    }
+
+    /** A field with what changes it. */
+    #row(name, value) {
+        const type = value.type ?? "STRING";
+        if (type.replace(/_LIST$/, "") === "ASSETID") return this.#assetRow(name, value);
+        const text = editable(value);
+        const input = isLong(type)
+            ? h("textarea", {rows: Math.min(8, Math.max(1, text.split("\n").length)), value: text})
+            : h("input", {value: text});
+        input.addEventListener("input", () => this.#edits.set(name, {type, input, old: value.value}));
+        const references = type === "REFERENCE" ? [value.value] : type === "REFERENCE_LIST" ? value.value ?? [] : [];
+        const shown = references.filter(Boolean).slice(0, 50);
+        return h("div", {class: "value"},
+            field(name, input, value.isEncrypted ? `${type}, encrypted` : type),
+            button("Clear", () => { this.#edits.set(name, {type, isCleared: true}); input.value = ""; },
+                {class: "quiet", "aria-label": `Clear ${name}`}),
+            shown.length > 0 && h("p", {class: "links"}, "→ ", shown.flatMap((each, index) =>
+                [index > 0 ? ", " : "", this.#link(each)]), references.length > shown.length
+                ? `, and ${references.length - shown.length} more` : ""));
+    }
+
+    #assetRow(name, value) {
+        const assets = Array.isArray(value.value) ? value.value : value.value ? [value.value] : [];
+        const input = h("input", {type: "file"});
+        if (!Array.isArray(value.value)) {
+            input.addEventListener("change", () => this.#edits.set(name, {type: "ASSETID", file: input.files[0]}));
+        }
+        const preview = h("div", {class: "preview"});
+        return h("div", {class: "value"}, field(name, Array.isArray(value.value)
+            ? h("output", {}, short(value)) : input, assets.map(each => bytes(each.size ?? 0)).join(", ") || "no file"),
+        assets.map((asset, index) => h("p", {class: "actions"},
+            button("Preview", () => showAsset(asset, preview), {"aria-label": `Preview ${name} ${index + 1}`}),
+            button("Download", () => saveAsset(asset, `${this.record.recordName}-${name}`),
+                {"aria-label": `Download ${name} ${index + 1}`}))), preview);
+    }
+
+    #new({name, type, input}) { this.#edits.set(name, {type, input}); }
+
+    async #save() {
+        await this.#attempt(async () => {
+            const fields = await collect(this.#edits, this.database, this.zoneID, this.record);
+            if (Object.keys(fields).length === 0) { notify("Nothing was changed"); return; }
+            const before = this.record;
+            const {recordName, recordType, recordChangeTag} = before;
+            try {
+                this.record = await modify(this.database, this.zoneID, "update",
+                    {recordName, recordType, recordChangeTag, fields});
+            } catch (error) {
+                if (error.code !== "CONFLICT") throw error;
+                await this.#resolve(fields);
+                return;
+            }
+            this.#saved(before, fields);
+        });
+    }
+
+    #saved(before, fields) {
+        const {database, zoneID, room} = this;
+        const {recordName, recordType, recordChangeTag} = this.record;
+        notify(`${recordName} is saved`, undoable(fields, before) && (async () => {
+            const old = Object.fromEntries(Object.keys(fields).map(name =>
+                [name, before.fields[name] ?? {value: null, type: fields[name].type}]));
+            const record = await modify(database, zoneID, "update", {recordName, recordType, recordChangeTag, fields: old});
+            notify(`${recordName} is as it was`);
+            room.changed(record);
+            if (this.isConnected) { this.record = record; this.#draw(); }
+        }));
+        this.room.changed(this.record);
+        this.#draw();
+    }
+
+    /** Shows what somebody else saved beside what the person wanted, field by field. */
+    async #resolve(fields) {
+        const theirs = await lookUp(this.database, this.zoneID, this.record.recordName);
+        const names = Object.keys(fields);
+        const chosen = new Map(names.map(name => [name, "mine"]));
+        const choice = (name, side, value) => h("td", {}, h("label", {}, h("input", {
+            type: "radio", name: `side-${name}`, checked: side === "mine", onchange: () => chosen.set(name, side),
+        }), ` ${short(value) || "nothing"}`));
+        const element = dialog("Somebody else changed the record",
+            h("p", {}, "Choose which value each field gets."),
+            h("table", {}, h("thead", {}, h("tr", {}, ["Field", "Before", "On the server", "Yours"]
+                .map(text => h("th", {scope: "col"}, text)))),
+            h("tbody", {}, names.map(name => h("tr", {}, h("th", {scope: "row"}, name),
+                h("td", {}, short(this.record.fields[name]) || "nothing"), choice(name, "theirs", theirs.fields[name]),
+                choice(name, "mine", fields[name]))))),
+            h("footer", {}, button("Save what is chosen", async () => {
+                element.close();
+                await this.#attempt(async () => {
+                    const mine = Object.fromEntries(Object.entries(fields).filter(([name]) => chosen.get(name) === "mine"));
+                    const {recordName, recordType, recordChangeTag} = theirs;
+                    this.record = Object.keys(mine).length === 0 ? theirs
+                        : await modify(this.database, this.zoneID, "update",
+                            {recordName, recordType, recordChangeTag, fields: mine});
+                    this.#saved(theirs, mine);
+                });
+            }, {class: "main"})));
+        element.classList.add("wide");
+    }
+
+    async #remove() {
+        const {database, zoneID, record, room} = this;
+        const {recordName, recordType, recordChangeTag} = record;
+        if (!await confirm("Delete record", `${recordName} goes, and what refers to it with the action DELETE_SELF.`,
+            "Delete record")) return;
+        await this.#attempt(async () => {
+            const files = await keepFiles(record);
+            await modify(database, zoneID, "delete", {recordName, recordType, recordChangeTag});
+            this.element.close();
+            room.changed(record);
+            notify(`${recordName} is deleted`, files && (async () => {
+                const fields = {...record.fields};
+                for (const [name, blob] of files) {
+                    fields[name] = {type: "ASSETID", value: await upload(database, zoneID, record, name, blob)};
+                }
+                const parent = record.parent ? {parent: record.parent} : {};
+                const made = await modify(database, zoneID, "create", {recordName, recordType, fields, ...parent});
+                notify(`${recordName} is back`);
+                room.changed(made);
+            }));
+        });
+    }
+
+    /** Asks for each type that has references whether one leads here. */
+    async #findReferences(place) {
+        const {outline} = await schema();
+        const found = [];
+        const {zoneName, ownerRecordName} = this.zoneID;
+        const target = {recordName: this.record.recordName, zoneID: {zoneName, ...(ownerRecordName ? {ownerRecordName} : {})}, action: "NONE"};
+        let unseen = 0;
+        for (const type of outline.recordTypes) {
+            for (const each of type.fields) {
+                const isList = each.type === "REFERENCE_LIST";
+                if (each.name.startsWith("___") || !(isList || each.type === "REFERENCE")) continue;
+                if (!each.indexes.includes("QUERYABLE")) { unseen++; continue; }
+                const query = {recordType: type.name, filterBy: [{
+                    fieldName: each.name, comparator: isList ? "LIST_CONTAINS" : "EQUALS",
+                    fieldValue: {type: "REFERENCE", value: target},
+                }]};
+                try {
+                    const {records} = await call(this.database, "records/query",
+                        {zoneID: this.zoneID, query, resultsLimit: 100, desiredKeys: []});
+                    if (records.length > 0) found.push([type.name, each.name, records]);
+                } catch { unseen++; }
+                if (!this.isConnected) return;
+            }
+        }
+        fill(place, found.length === 0 && h("p", {}, "No record of this zone."),
+            found.map(([type, name, records]) => h("p", {}, `${type}, ${name}: `, records.flatMap((each, index) =>
+                [index > 0 ? ", " : "", h("a", {href: this.room.link({record: each.recordName, type})}, each.recordName)]))),
+            unseen > 0 && h("p", {class: "note"}, `${unseen} fields without an index QUERYABLE were not looked at.`));
+    }
+
+    async #attempt(action) {
+        this.querySelectorAll(":scope > .problem").forEach(old => old.remove());
+        try { await action(); } catch (error) { this.prepend(problem(error)); this.firstElementChild.scrollIntoView(); }
+    }
+}
+
+/** Makes a record. */
+export function newRecord(database, zoneID, recordType, {changed}) {
+    const edits = new Map();
+    const name = h("input", {maxlength: 255});
+    const type = h("input", {required: true, value: recordType, list: "known-types"});
+    const known = h("datalist", {id: "known-types"});
+    const fields = h("div", {class: "fields"});
+    const add = ({name, type, input}) => edits.set(name, {type, input});
+    const known_fields = async () => {
+        const {outline} = await schema();
+        fill(known, outline.recordTypes.map(each => h("option", {value: each.name})));
+        const found = outline.recordTypes.find(each => each.name === type.value);
+        edits.clear();
+        fill(fields, (found?.fields ?? []).filter(each => !each.name.startsWith("___")).map(each =>
+            inputFor(each.name, each.type, add)));
+    };
+    type.addEventListener("change", known_fields);
+    const form = h("form", {onsubmit: async event => {
+        event.preventDefault();
+        form.querySelectorAll(":scope > .problem").forEach(old => old.remove());
+        try {
+            const record = {recordType: type.value, ...(name.value ? {recordName: name.value} : {})};
+            record.recordName ??= crypto.randomUUID?.().toUpperCase() ?? String(Math.random()).slice(2);
+            record.fields = await collect(edits, database, zoneID, record, true);
+            const made = await modify(database, zoneID, "create", record);
+            element.close();
+            notify(`${made.recordName} is made`, async () => {
+                await modify(database, zoneID, "delete", {recordName: made.recordName, recordType: made.recordType,
+                    recordChangeTag: made.recordChangeTag});
+                notify(`${made.recordName} is gone again`);
+                changed(made);
+            });
+            changed(made);
+        } catch (error) {
+            form.prepend(problem(error));
+        }
+    }}, known, field("Type", type), field("Name", name, "The server makes one of none"), fields,
+    h("p", {class: "actions"}, button("Add a field", () => addField(fields, add)), h("button", {class: "main"}, "Make")));
+    const element = dialog(`New record in ${zoneID.zoneName}`, form);
+    element.classList.add("wide");
+    known_fields();
+    (recordType ? name : type).focus();
+}
+
+/** What a person types, chooses or picks for a field; only what was touched counts. */
+function inputFor(name, type, add) {
+    const isFile = type === "ASSETID";
+    const input = isFile ? h("input", {type: "file"}) : isLong(type) ? h("textarea", {rows: 1}) : h("input", {});
+    input.addEventListener(isFile ? "change" : "input", () => add({name, type, input}));
+    return h("div", {class: "value"}, field(name, input, type));
+}
+
+/** Asks for the name and the type of another field. */
+function addField(place, add) {
+    const name = h("input", {required: true, pattern: "[A-Za-z][A-Za-z0-9_]*"});
+    const type = select(types, "STRING");
+    const form = h("form", {onsubmit: event => {
+        event.preventDefault();
+        element.close();
+        const row = inputFor(name.value, type.value, add);
+        place.append(row);
+        row.querySelector("input, textarea").focus();
+    }}, field("Name", name), field("Type", type), h("footer", {}, h("button", {class: "main"}, "Add")));
+    const element = dialog("Add a field", form);
+    name.focus();
+}
+
+/** The fields that were changed, as the service takes them; files are sent before. */
+async function collect(edits, database, zoneID, record, isNew) {
+    const fields = {};
+    for (const [name, {type, input, old, isCleared}] of edits) {
+        if (isCleared && input === undefined) { fields[name] = {value: null, type}; continue; }
+        if (type === "ASSETID") {
+            const file = input?.files?.[0] ?? edits.get(name).file;
+            if (file) fields[name] = {type, value: await upload(database, zoneID, record, name, file)};
+            continue;
+        }
+        if (isNew && input.value === "" && type !== "STRING") continue;
+        try {
+            fields[name] = {type, value: read(input.value, type, old)};
+        } catch (error) {
+            throw new Error(`${name}: ${error.message}`);
+        }
+    }
+    return fields;
+}
+
+/** Whether what was there before can be written back: a file that was replaced cannot. */
+const undoable = (fields, before) => Object.keys(fields).every(name =>
+    !/^ASSETID/.test(before.fields[name]?.type ?? fields[name].type));
+
+/** The files of a record, by field, for the case that it comes back; nothing when they are too much to keep. */
+async function keepFiles(record) {
+    const files = [];
+    for (const [name, {type, value}] of Object.entries(record.fields)) {
+        if (type === "ASSETID_LIST" && value?.length > 0) return null;
+        if (type !== "ASSETID" || !value) continue;
+        if (value.size > 20e6) return null;
+        files.push([name, await download(value)]);
+    }
+    return files;
+}
+
+const signatures = [
+    ["image/png", [0x89, 0x50, 0x4E, 0x47]], ["image/jpeg", [0xFF, 0xD8, 0xFF]], ["image/gif", [0x47, 0x49, 0x46, 0x38]],
+    ["image/webp", [0x52, 0x49, 0x46, 0x46]],
+];
+
+/** Shows a file: a picture by its first bytes, whatever it calls itself, or text. */
+async function showAsset(asset, place) {
+    try {
+        const blob = await download(asset);
+        const bytes = new Uint8Array(await blob.slice(0, 4096).arrayBuffer());
+        const type = signatures.find(([, start]) => start.every((byte, index) => bytes[index] === byte))?.[0];
+        if (type) {
+            const url = URL.createObjectURL(new Blob([blob], {type}));
+            fill(place, h("img", {src: url, alt: "The file's picture", onload: () => URL.revokeObjectURL(url)}));
+        } else if (bytes.includes(0)) {
+            fill(place, h("p", {class: "note"}, "The file is neither a picture nor text."));
+        } else {
+            fill(place, h("pre", {tabindex: "0", role: "region", "aria-label": "The file's beginning"}, new TextDecoder().decode(bytes)));
+        }
+    } catch (error) {
+        fill(place, problem(error));
+    }
+}
+
+async function saveAsset(asset, name) {
+    try {
+        const url = URL.createObjectURL(await download(asset));
+        h("a", {href: url, download: name}).click();
+        setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    } catch (error) {
+        notify(error.message);
+    }
+}
+
+function asSwift(record) {
+    const zone = record.zoneID?.zoneName ?? "_defaultZone";
+    const lines = [
+        `let zoneID = CKRecordZone.ID(zoneName: ${swiftText(zone)})`,
+        `let recordID = CKRecord.ID(recordName: ${swiftText(record.recordName)}, zoneID: zoneID)`,
+        `let record = CKRecord(recordType: ${swiftText(record.recordType)}, recordID: recordID)`,
+    ];
+    for (const [name, {value, type, isEncrypted}] of Object.entries(record.fields)) {
+        if (value === null || value === undefined) continue;
+        lines.push(`record${isEncrypted ? ".encryptedValues" : ""}[${swiftText(name)}] = ${swift(value, type ?? "STRING")}`);
+    }
+    return lines.join("\n");
+}
+
+/** The command that fetches the record; whoever runs it brings the tokens. */
+function asCurl(database, zoneID, record) {
+    const {zoneName, ownerRecordName} = zoneID;
+    const body = stringify({zoneID: {zoneName, ownerRecordName}, records: [{recordName: record.recordName}]});
+    const query = `--url-query "ckAPIToken=$CLOUDKIT_API_TOKEN"`
+        + (place.user ? ` --url-query "ckWebAuthToken=$CLOUDKIT_WEB_AUTH_TOKEN"` : "");
+    return `curl ${query} --json ${shell(body)} ${shell(location.origin + endpointPath(database, "records/lookup"))}`;
+}
+
+customElements.define("ck-record", RecordPage);

@@ -1,0 +1,280 @@
+// The records of a zone, type by type.
+import {call, place, schema, feed} from "./api.js";
+import {h, fill, field, select, button, confirm, notify, problem, dialog, moment, Room} from "./dom.js";
+import {short} from "./values.js";
+import "./grid.js";
+import "./query.js";
+import {openRecord, newRecord} from "./record.js";
+
+const PAGE = 200;
+/** Pages of rows that are kept: what was scrolled past is asked for again. */
+const KEPT = 12;
+
+/** The rows of a query, page by page, however many there are. */
+class QuerySource {
+    count = 0;
+    isComplete = false;
+    problem = null;
+    changed = () => {};
+    #pages = new Map();
+    #loading = new Set();
+    /** The marker with which each page begins. */
+    #markers = [undefined];
+
+    constructor(ask) { this.ask = ask; }
+
+    row(index) {
+        const page = Math.floor(index / PAGE);
+        const rows = this.#pages.get(page);
+        if (rows) return rows[index % PAGE];
+        if (page < this.#markers.length && !this.problem) this.#load(page);
+        return undefined;
+    }
+
+    async #load(page) {
+        if (this.#loading.has(page)) return;
+        this.#loading.add(page);
+        try {
+            const answer = await this.ask({continuationMarker: this.#markers[page], resultsLimit: PAGE});
+            const rows = answer.records.filter(record => !record.serverErrorCode);
+            this.#pages.delete(page);
+            this.#pages.set(page, rows);
+            if (this.#pages.size > KEPT) this.#pages.delete(this.#pages.keys().next().value);
+            if (page === this.#markers.length - 1) {
+                this.count = page * PAGE + rows.length;
+                if (answer.continuationMarker && rows.length === PAGE) this.#markers.push(answer.continuationMarker);
+                else this.isComplete = true;
+            }
+        } catch (error) {
+            if (error.name === "AbortError") return;
+            this.problem = error;
+            this.isComplete = true;
+            this.failed?.(error);
+        } finally {
+            this.#loading.delete(page);
+        }
+        this.changed();
+    }
+}
+
+class Records extends Room {
+    #grid = h("ck-grid", {label: "Records"});
+    #builder = h("ck-query");
+    #choices = h("div", {class: "choices"});
+    #message = h("div", {});
+    #zones = [];
+    #types = [];
+    #shown = "";
+    #opened = null;
+
+    /** Where the address of the page leads. */
+    get where() {
+        const query = new URLSearchParams(location.hash.split("?")[1] ?? "");
+        return {
+            database: query.get("database") ?? (place.user ? "private" : "public"), zone: query.get("zone") ?? "",
+            owner: query.get("owner") ?? "", type: query.get("type") ?? "", record: query.get("record") ?? "",
+        };
+    }
+
+    go(change) { location.hash = address({...this.where, record: "", ...change}); }
+
+    async show() {
+        fill(this, h("h1", {}, "Records"), this.#choices, this.#builder, this.#message, this.#grid);
+        this.#builder.addEventListener("ck-query", () => this.#search());
+        this.#grid.addEventListener("ck-open", event => this.go({record: event.detail.recordName}));
+        await this.navigate();
+        // What somebody else saves makes new types.
+        feed.listen(this.signal, (entries, isNews) => {
+            if (isNews && this.#types.length === 0 && entries.some(each => each.endpoint === "records/modify")) this.#refresh();
+        });
+    }
+
+    /** Shows what the address of the page says. */
+    async navigate() {
+        await this.attempt(async () => {
+            const where = this.where;
+            const shown = JSON.stringify([where.database, where.zone, where.owner, where.type]);
+            if (shown !== this.#shown) {
+                this.#shown = shown;
+                await this.#choose();
+            }
+            this.#opened?.close();
+            this.#opened = null;
+            if (where.record) {
+                const opened = await openRecord(where.database, this.zoneID, where.record, {
+                    changed: record => this.#changed(record), link: change => address({...this.where, ...change}),
+                });
+                this.#opened = opened;
+                // Closing leads back to the table, unless the address leads elsewhere already.
+                opened?.addEventListener("close", () => {
+                    if (this.#opened === opened && this.isConnected) this.go({});
+                });
+                if (!opened && this.isConnected) this.go({});
+            }
+        }, this.#message);
+    }
+
+    get zoneID() {
+        const {zone, owner} = this.where;
+        const found = this.#zones.find(each => each.zoneName === zone && (!owner || each.ownerRecordName === owner));
+        return found ?? this.#zones[0] ?? {zoneName: zone || "_defaultZone"};
+    }
+
+    async #refresh() {
+        await schema(true);
+        await this.#choose();
+    }
+
+    async #choose() {
+        const {database, type, record} = this.where;
+        fill(this.#message);
+        this.#zones = [];
+        try {
+            const {zones} = await call(database, "zones/list");
+            this.#zones = zones.map(each => each.zoneID);
+        } catch (error) {
+            fill(this.#message, problem(error));
+        }
+        const {outline} = await schema();
+        this.#types = outline.recordTypes.filter(each => each.name !== "Users");
+        const key = zone => `${zone.ownerRecordName ?? ""}/${zone.zoneName}`;
+        const databases = place.user ? ["private", "public", "shared"] : ["public"];
+        fill(this.#choices,
+            field("Database", select(databases, database,
+                {onchange: event => this.go({database: event.target.value, zone: "", owner: "", type: ""})})),
+            field("Zone", select(this.#zones.map(each => [key(each), database === "shared"
+                ? `${each.zoneName} of ${each.ownerRecordName}` : each.zoneName]), key(this.zoneID),
+            {onchange: event => {
+                const [owner, ...name] = event.target.value.split("/");
+                this.go({zone: name.join("/"), owner: database === "shared" ? owner : "", type: ""});
+            }})),
+            field("Type", select(this.#types.map(each => each.name), type,
+                {onchange: event => this.go({type: event.target.value})})),
+            h("p", {class: "actions"},
+                button("New record", () => this.#make(), {class: "main"}),
+                database === "private" && button("New zone", () => this.#makeZone()),
+                database === "private" && this.zoneID.zoneName !== "_defaultZone"
+                    && button("Delete zone", () => this.#removeZone(), {class: "danger"})));
+        if (!this.#types.some(each => each.name === type) && this.#zones.length > 0) {
+            const found = await this.#fullType();
+            // One entry of the history is enough for what was not chosen.
+            history.replaceState(null, "", address({...this.where, type: found, zone: this.where.zone || this.zoneID.zoneName, record}));
+            const {zone, owner} = this.where;
+            this.#shown = JSON.stringify([database, zone, owner, found]);
+            const menu = this.#choices.querySelectorAll("select")[2];
+            if (found) menu.value = found;
+        }
+        this.#search(true);
+    }
+
+    /** The first type that the zone has records of, or the first at all. */
+    async #fullType() {
+        for (const {name} of this.#types.slice(0, 30)) {
+            try {
+                const {records} = await call(this.where.database, "records/query",
+                    {zoneID: this.zoneID, query: {recordType: name}, resultsLimit: 1, desiredKeys: []});
+                if (records.length > 0) return name;
+            } catch { /* A type that cannot be listed says so when it is chosen. */ }
+        }
+        return this.#types[0]?.name ?? "";
+    }
+
+    #search(isNewPlace) {
+        const {database, type} = this.where;
+        const outline = this.#types.find(each => each.name === type);
+        const zoneID = this.zoneID;
+        if (isNewPlace) this.#builder.show(outline, {database, zone: zoneID.zoneName});
+        this.#builder.hidden = !outline;
+        this.#grid.hidden = !outline;
+        if (!outline) {
+            if (!this.#message.firstElementChild) {
+                fill(this.#message, h("p", {}, this.#zones.length === 0
+                    ? "There are no zones here." : "There are no records yet; the first one that is saved makes its type."));
+            }
+            return;
+        }
+        this.attempt(async () => {
+            const query = this.#builder.build();
+            const source = new QuerySource(page => call(database, "records/query", {zoneID, query, ...page}, {signal: this.signal}));
+            source.failed = error => fill(this.#message, problem(error));
+            fill(this.#message);
+            this.#grid.show(this.#columns(outline), source);
+        }, this.#message);
+    }
+
+    #columns(outline) {
+        const own = outline.fields.filter(each => !each.name.startsWith("___"));
+        return [
+            {label: "recordName", text: record => record.recordName, kind: () => "name"},
+            ...own.map(each => ({
+                label: each.name, note: each.isEncrypted ? `encrypted ${each.type}` : each.type,
+                text: record => short(record.fields[each.name]),
+                kind: () => /^(INT64|DOUBLE)$/.test(each.type) ? "number" : "",
+            })),
+            {label: "modified", text: record => record.modified ? moment(record.modified.timestamp) : ""},
+            {label: "tag", text: record => record.recordChangeTag ?? ""},
+        ];
+    }
+
+    #make() {
+        const {database, type} = this.where;
+        newRecord(database, this.zoneID, type, {changed: async record => {
+            if (record.recordType === type) { await this.#changed(record); return; }
+            await schema(true);
+            this.#shown = "";
+            this.go({type: record.recordType});
+        }});
+    }
+
+    /** Shows the table again; with the fields that a record brought. */
+    async #changed(record) {
+        const outline = this.#types.find(each => each.name === record.recordType);
+        const isKnown = Object.keys(record.fields ?? {}).every(name => outline?.fields.some(each => each.name === name));
+        if (!isKnown) {
+            const {outline: news} = await schema(true);
+            this.#types = news.recordTypes.filter(each => each.name !== "Users");
+        }
+        if (this.isConnected) this.#search(!isKnown);
+    }
+
+    #makeZone() {
+        const input = h("input", {required: true, maxlength: 255});
+        const form = h("form", {onsubmit: async event => {
+            event.preventDefault();
+            await this.attempt(async () => {
+                const answer = await call("private", "zones/modify",
+                    {operations: [{operationType: "create", zone: {zoneID: {zoneName: input.value}}}]});
+                if (answer.zones[0].serverErrorCode) throw new Error(answer.zones[0].reason);
+                element.close();
+                notify(`The zone ${input.value} is there`);
+                this.#shown = "";
+                if (this.where.zone === input.value) await this.navigate();
+                else this.go({zone: input.value, type: ""});
+            }, form);
+        }}, field("Name", input), h("footer", {}, h("button", {class: "main"}, "Make")));
+        const element = dialog("New zone", form);
+        input.focus();
+    }
+
+    async #removeZone() {
+        const name = this.zoneID.zoneName;
+        if (!await confirm("Delete zone", `The zone ${name} goes with every record in it. A snapshot would bring it back.`,
+            "Delete zone")) return;
+        await this.attempt(async () => {
+            const answer = await call("private", "zones/modify",
+                {operations: [{operationType: "delete", zone: {zoneID: this.zoneID}}]});
+            if (answer.zones[0].serverErrorCode) throw new Error(answer.zones[0].reason);
+            notify(`The zone ${name} is gone`);
+            this.#shown = "";
+            this.go({zone: "", type: ""});
+        }, this.#message);
+    }
+}
+
+/** The address of a place in this room. */
+export function address({database, zone, owner, type, record}) {
+    const query = new URLSearchParams(Object.entries({database, zone, owner, type, record}).filter(([, value]) => value));
+    return `#/records?${query}`;
+}
+
+customElements.define("ck-records", Records);

@@ -1,0 +1,115 @@
+// The journal: each request that the server answered, as it comes.
+import {operate, feed, call, parse, stringify, place, nameOf} from "./api.js";
+import {h, fill, field, select, button, dialog, problem, copy, time, moment, bytes, notify, Room} from "./dom.js";
+import {ListSource} from "./grid.js";
+
+class Requests extends Room {
+    #grid = h("ck-grid", {label: "Requests, the newest first"});
+    #filter = h("input", {type: "search"});
+    #which = select([["all", "All"], ["problems", "With problems"], ["faults", "With faults"]], "all");
+    #isHeld = h("input", {type: "checkbox"});
+
+    async show() {
+        const bar = h("div", {class: "choices"}, field("Look for", this.#filter), field("Which", this.#which),
+            h("p", {class: "actions"}, h("label", {}, this.#isHeld, " Hold still"),
+                button("Forget all", () => this.#clear(), {class: "danger"})));
+        fill(this, h("h1", {}, "Requests"), bar, this.#grid);
+        this.#filter.addEventListener("input", () => this.#draw());
+        this.#which.addEventListener("change", () => this.#draw());
+        this.#isHeld.addEventListener("change", () => this.#draw());
+        this.#grid.addEventListener("ck-open", event => this.#open(event.detail));
+        this.#draw(true);
+        feed.listen(this.signal, () => this.#draw());
+    }
+
+    #columns = [
+        {label: "time", note: "UTC", width: "8rem", text: entry => time(entry.time)},
+        {label: "status", width: "5rem", text: entry => String(entry.status),
+            kind: entry => entry.problems.length > 0 || entry.status >= 400 ? "bad" : "good"},
+        {label: "endpoint", width: "minmax(11rem, 1fr)", text: entry => `${entry.method} ${entry.endpoint}`},
+        {label: "user", width: "8rem", text: entry => entry.user ? nameOf(entry.user) : ""},
+        {label: "ms", width: "6rem", text: entry => entry.milliseconds.toFixed(1), kind: () => "number"},
+        {label: "answer", width: "6rem", text: entry => bytes(entry.bytes), kind: () => "number"},
+        {label: "problem", width: "minmax(14rem, 3fr)", text: entry => {
+            const faults = entry.faults.length > 0 ? `fault ${entry.faults.map(each => each + 1).join(", ")}  ` : "";
+            return faults + entry.problems.map(each => `${each.code}: ${each.reason}`).join("; ");
+        }},
+        {label: "place", width: "minmax(9rem, 1fr)", text: entry => [entry.container, entry.database].filter(Boolean).join(" ")},
+    ];
+
+    #draw(isFirst) {
+        if (!isFirst && this.#isHeld.checked) return;
+        const words = this.#filter.value.toLowerCase();
+        const rows = feed.entries.filter(entry =>
+            (this.#which.value !== "problems" || entry.problems.length > 0 || entry.status >= 400)
+            && (this.#which.value !== "faults" || entry.faults.length > 0)
+            && (!words || this.#columns.some(column => column.text(entry).toLowerCase().includes(words)))).reverse();
+        if (this.source) {
+            this.source.rows = rows;
+            this.#grid.draw();
+        } else {
+            this.source = new ListSource(rows);
+            this.#grid.show(this.#columns, this.source);
+        }
+    }
+
+    async #clear() {
+        await this.attempt(async () => {
+            await operate("DELETE", "journal");
+            feed.clear();
+            this.#draw(true);
+        });
+    }
+
+    async #open(entry) {
+        await this.attempt(async () => {
+            const {bodies} = await operate("GET", `journal/${entry.number}`);
+            const code = (title, text) => h("section", {}, h("h3", {}, title),
+                text ? h("pre", {tabindex: "0", role: "region", "aria-label": title}, pretty(text)) : h("p", {class: "note"}, "Empty"),
+                text && button("Copy", () => copy(text), {"aria-label": `Copy ${title}`}));
+            const outcome = h("div", {});
+            const rows = [
+                ["Time", moment(entry.time)], ["Status", String(entry.status)], ["User", entry.user && `${nameOf(entry.user)} (${entry.user})`],
+                ["Container", entry.container], ["Database", entry.database], ["Took", `${entry.milliseconds.toFixed(2)} ms`],
+                ["Answer", bytes(entry.bytes)], ["Identifier", entry.id],
+                ["Faults", entry.faults.length > 0 && `rules ${entry.faults.map(each => each + 1).join(", ")} of the plan took effect`],
+            ];
+            const element = dialog(`${entry.method} ${entry.endpoint}`,
+                h("dl", {}, rows.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+                entry.problems.map(each => h("div", {class: "problem"}, h("p", {}, [each.item, each.code].filter(Boolean).join(" ")
+                    + `: ${each.reason}`), h("p", {}, `→ ${each.remedy}`))),
+                bodies ? [code("Request", bodies.request), code("Answer", bodies.answer),
+                    !bodies.isWhole && h("p", {class: "note"}, "Only the beginnings of long bodies are kept.")]
+                    : h("p", {class: "note"}, "This server keeps no bodies, because other machines may reach it."),
+                this.#canReplay(entry, bodies) && h("footer", {}, outcome,
+                    button("Send it again", () => this.#replay(entry, bodies, outcome), {class: "main"})));
+            element.classList.add("wide");
+        });
+    }
+
+    #canReplay(entry, bodies) {
+        return bodies && entry.database && entry.container === place.container
+            && entry.database.startsWith(`${place.environment}/`)
+            && new TextEncoder().encode(bodies.request).length < 8192 && !/^(tokens|device)/.test(entry.endpoint);
+    }
+
+    async #replay(entry, bodies, outcome) {
+        const database = entry.database.split("/")[1];
+        try {
+            const answer = await call(database, entry.endpoint, undefined,
+                {user: entry.user ?? "", text: entry.method === "GET" ? undefined : bodies.request});
+            fill(outcome, h("p", {class: "good"}, "It was answered."),
+                h("pre", {tabindex: "0", role: "region", "aria-label": "New answer"}, stringify(answer, 1)));
+        } catch (error) {
+            fill(outcome, problem(error));
+        }
+        notify("Sent again");
+    }
+}
+
+/** JSON with its lines; a body that was cut stays as it is. */
+function pretty(text) {
+    try { return stringify(parse(text), 1); } catch { return text; }
+}
+
+customElements.define("ck-requests", Requests);

@@ -1,0 +1,87 @@
+// Types, fields, indexes and roles, as text; and what would become of production.
+import {operate, containerPath, place, schema} from "./api.js";
+import {h, fill, field, button, confirm, notify, problem, copy, Room} from "./dom.js";
+
+class SchemaRoom extends Room {
+    #text = h("textarea", {rows: 20, spellcheck: "false", class: "source"});
+    #message = h("div", {role: "status"});
+    #outline = h("div", {});
+    #deployment = h("div", {});
+
+    async show() {
+        fill(this, h("h1", {}, "Schema"),
+            field(`Schema of ${place.environment}, in Apple's schema language`, this.#text), this.#message,
+            h("p", {class: "actions"},
+                button("Check", () => this.#import(true)), button("Import", () => this.#import(false), {class: "main"}),
+                button("Copy", () => copy(this.#text.value), {"aria-label": "Copy the schema"})),
+            h("h2", {}, "Types"), this.#outline, h("h2", {}, "From development to production"),
+            h("p", {class: "actions"}, button("Compare", () => this.#compare())), this.#deployment);
+        await this.#load();
+    }
+
+    get #path() { return containerPath(`schemas/${place.environment}`); }
+
+    async #load() {
+        const {text, outline} = await schema(true);
+        this.#text.value = text;
+        fill(this.#outline, outline.recordTypes.length === 0 ? h("p", {}, "There are none yet.")
+            : outline.recordTypes.map(type => h("details", {}, h("summary", {}, `${type.name}, ${type.fields
+                .filter(each => !each.name.startsWith("___")).length} fields`),
+            h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `Fields of ${type.name}`}, h("table", {}, h("thead", {}, h("tr", {}, ["Field", "Type", "Indexes"]
+                .map(text => h("th", {scope: "col"}, text)))),
+            h("tbody", {}, type.fields.map(each => h("tr", {}, h("th", {scope: "row"}, each.name),
+                h("td", {}, each.isEncrypted ? `${each.type}, encrypted` : each.type), h("td", {}, each.indexes.join(", "))))))))));
+    }
+
+    async #import(isDryRun) {
+        fill(this.#message);
+        try {
+            const {changes} = await operate("PUT", this.#path, {text: this.#text.value, isDryRun: true});
+            if (isDryRun || changes.length === 0) { fill(this.#message, list(changes, "Nothing would change.")); return; }
+            if (changes.some(each => each.losesData) && !await confirm("Import", "Data of the old schema may have no place in the new one.", "Import")) return;
+            await operate("PUT", this.#path, {text: this.#text.value});
+            await this.#load();
+            fill(this.#message, list(changes, ""));
+            notify("The schema is imported");
+        } catch (error) {
+            fill(this.#message, problem(error));
+            this.#select(error.message);
+        }
+    }
+
+    /** Selects the line that an error names. */
+    #select(message) {
+        const found = /line (\d+)/.exec(message);
+        if (!found) return;
+        const lines = this.#text.value.split("\n");
+        const start = lines.slice(0, Number(found[1]) - 1).join("\n").length + (Number(found[1]) > 1 ? 1 : 0);
+        this.#text.focus();
+        this.#text.setSelectionRange(start, start + (lines[Number(found[1]) - 1] ?? "").length);
+    }
+
+    async #compare() {
+        await this.attempt(async () => {
+            const path = containerPath("schemas/production/deploy");
+            const {changes} = await operate("POST", path, {isDryRun: true});
+            fill(this.#deployment, list(changes, "Production has all that development has."), changes.length > 0 && [
+                h("p", {}, "On iCloud, types and fields that were deployed stay for ever."),
+                h("p", {class: "actions"}, button("Deploy", async () => {
+                    if (!await confirm("Deploy", `${changes.length} changes reach production, and stay.`, "Deploy")) return;
+                    await this.attempt(async () => {
+                        await operate("POST", path);
+                        fill(this.#deployment, h("p", {}, "Production has all that development has."));
+                        notify("The schema is deployed");
+                    }, this.#deployment);
+                }, {class: "main"}))]);
+        }, this.#deployment);
+    }
+}
+
+/** Changes of a schema, those that lose data marked. */
+function list(changes, none) {
+    if (changes.length === 0) return h("p", {}, none);
+    return h("ul", {class: "code-list"}, changes.map(each => h("li", {class: each.losesData ? "bad" : null},
+        `${each.kind} ${each.recordType ? `${each.recordType}: ` : ""}${each.text}${each.losesData ? " (may lose data)" : ""}`)));
+}
+
+customElements.define("ck-schema", SchemaRoom);

@@ -1,0 +1,98 @@
+// Values of fields as text, for the table and for forms, and back.
+import {moment, bytes} from "./dom.js";
+import {stringify, parse} from "./api.js";
+
+export const types = [
+    "STRING", "INT64", "DOUBLE", "TIMESTAMP", "BYTES", "LOCATION", "REFERENCE", "ASSETID",
+    "STRING_LIST", "INT64_LIST", "DOUBLE_LIST", "TIMESTAMP_LIST", "BYTES_LIST", "LOCATION_LIST", "REFERENCE_LIST",
+];
+
+/** A value on one line. */
+export function short(field) {
+    if (!field || field.value === null || field.value === undefined) return "";
+    if (field.isEncrypted && typeof field.value === "object") return "encrypted";
+    return one(field.value, (field.type ?? "").replace(/_LIST$/, ""));
+}
+
+function one(value, type) {
+    if (Array.isArray(value)) {
+        const shown = value.slice(0, 20).map(each => one(each, type)).join(", ");
+        return value.length > 20 ? `${shown}, and ${value.length - 20} more` : shown;
+    }
+    switch (type) {
+    case "TIMESTAMP": return moment(value);
+    case "REFERENCE": return value.recordName;
+    case "LOCATION": return `${value.latitude}, ${value.longitude}`;
+    case "ASSETID": return `${bytes(value.size ?? 0)} file`;
+    case "BYTES": return `${value.length > 48 ? value.slice(0, 48) + "…" : value}`;
+    default: {
+        const text = typeof value === "object" ? stringify(value) : String(value);
+        return text.length > 300 ? text.slice(0, 300) + "…" : text;
+    }
+    }
+}
+
+/** A value as the text of a form. */
+export function editable(field) {
+    const {value, type} = field;
+    if (value === null || value === undefined) return "";
+    switch (type) {
+    case "STRING": case "BYTES": case "INT64": case "DOUBLE": return String(value);
+    case "TIMESTAMP": return moment(value).replace(" ", "T") + "Z";
+    case "REFERENCE": return value.recordName;
+    case "LOCATION": return `${value.latitude}, ${value.longitude}`;
+    default: return stringify(value, 1);
+    }
+}
+
+/** Whether a form shows a value on several lines. */
+export const isLong = type => type === "STRING" || type.endsWith("_LIST");
+
+/** Reads the text of a form. */
+export function read(text, type, old) {
+    const wrong = what => { throw new Error(`“${text}” is not ${what}`); };
+    switch (type) {
+    case "STRING": case "BYTES": return text;
+    case "INT64":
+        if (!/^\s*-?\d+\s*$/.test(text)) wrong("a whole number");
+        return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text.trim());
+    case "DOUBLE":
+        if (text.trim() === "" || !Number.isFinite(Number(text))) wrong("a number");
+        return Number(text);
+    case "TIMESTAMP": {
+        const date = /^\s*-?\d+\s*$/.test(text) ? Number(text) : Date.parse(text.trim());
+        if (!Number.isFinite(date)) wrong("a time, such as 2026-01-31T12:00:00Z");
+        return date;
+    }
+    case "REFERENCE": return {action: "NONE", ...old, recordName: text.trim()};
+    case "LOCATION": {
+        const numbers = text.split(",").map(each => each.trim() === "" ? NaN : Number(each));
+        if (numbers.length !== 2 || !numbers.every(Number.isFinite)) wrong("a latitude and a longitude: 47.4, 8.5");
+        return {...old, latitude: numbers[0], longitude: numbers[1]};
+    }
+    default:
+        try { return parse(text); } catch { return wrong("JSON, as the value stands on the wire"); }
+    }
+}
+
+/** A value as Swift writes it. */
+export function swift(value, type) {
+    const element = type.replace(/_LIST$/, "");
+    if (Array.isArray(value)) return `[${value.map(each => swift(each, element)).join(", ")}]`;
+    switch (element) {
+    case "STRING": return swiftText(value);
+    case "TIMESTAMP": return `Date(timeIntervalSince1970: ${Number(value) / 1000})`;
+    case "BYTES": return `Data(base64Encoded: ${swiftText(value)})`;
+    case "LOCATION": return `CLLocation(latitude: ${value.latitude}, longitude: ${value.longitude})`;
+    case "REFERENCE": return `CKRecord.Reference(recordID: CKRecord.ID(recordName: ${swiftText(value.recordName)}, `
+        + `zoneID: zoneID), action: ${value.action === "DELETE_SELF" ? ".deleteSelf" : ".none"})`;
+    case "ASSETID": return "CKAsset(fileURL: fileURL)";
+    default: return String(value);
+    }
+}
+
+export const swiftText = text => `"${text.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n").replace(/\r/g, "\\r")
+    .replace(/\t/g, "\\t").replace(/\0/g, "\\0")}"`;
+
+/** A text as one word of a shell. */
+export const shell = text => /^[\w./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,76 @@
+public import CloudKitWire
+
+/// Credentials with which somebody who looks after a service uses it as clients do.
+public struct OperatorSession: Hashable, Sendable, Encodable {
+    /// The API token.
+    public var apiToken: String
+    /// The web auth token of the user to act as; nil for nobody.
+    public var webAuthToken: String?
+    /// When the API token ends, in milliseconds since 1970-01-01 UTC.
+    public var expires: Int64
+}
+
+extension CloudService {
+    /// Seconds that the API token of such a session lives.
+    private static let sessionSeconds: Int64 = 24 * 3600
+
+    /// Makes credentials for a day: an API token, and a web auth token of a user.
+    ///
+    /// - Parameters:
+    ///   - container: The container's identifier.
+    ///   - environment: The environment to use.
+    ///   - userRecordName: The user to act as; nil for nobody.
+    /// - Returns: The tokens; the storage keeps hashes only.
+    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container or user, or `StorageError`.
+    public func openSession(
+        container: String,
+        environment: ServiceEnvironment,
+        userRecordName: String? = nil
+    ) async throws -> OperatorSession {
+        let token = Hexadecimal.encode(randomness.bytes(32))
+        let expires = clock.milliseconds + Self.sessionSeconds * 1000
+        let user = try await storage.write { writer -> ServiceUser? in
+            let row = try Self.environment(container, environment, writer)
+            let user = try userRecordName.map { name in
+                guard let user = try writer.user(container: container, recordName: name) else {
+                    throw RequestError(
+                        .notFound,
+                        reason: "No user \(name) in container \(container)"
+                    )
+                }
+                return ServiceUser(user)
+            }
+            try writer.putCredential(
+                StoredCredential(
+                    kind: .apiToken,
+                    hash: SecretHash.of(token),
+                    environment: row.id,
+                    expires: expires
+                )
+            )
+            return user
+        }
+        var session = OperatorSession(apiToken: token, expires: expires)
+        if let user {
+            session.webAuthToken = try await addWebAuthToken(
+                user: user,
+                apiToken: token,
+                environment: environment
+            )
+        }
+        return session
+    }
+
+    /// The record types of an environment as programs read them.
+    ///
+    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container, or `StorageError`.
+    public func schemaOutline(
+        container: String,
+        environment kind: ServiceEnvironment
+    ) async throws -> SchemaOutline {
+        try await storage.read { reader in
+            let environment = try Self.environment(container, kind, reader)
+            return SchemaOutline(try Schema(reader.schema(environment.id)))
+        }
+    }
+}

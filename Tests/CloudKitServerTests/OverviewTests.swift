@@ -1,0 +1,220 @@
+import CloudKitServer
+import CloudKitServerCore
+import CloudKitWire
+import Foundation
+import ServerFixtures
+import Testing
+
+@Suite("What operators look at")
+struct OverviewTests {
+    private static let key = "a key that only tests know"
+    private static let container = "containers/\(TestServer.container)"
+
+    private static func run(
+        _ change: (inout CloudServer.Configuration) -> Void = { _ in },
+        _ test: @escaping @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.administrationKey = key
+        configuration.version = "1.2.3"
+        change(&configuration)
+        try await TestServer.run(configuration, test)
+    }
+
+    private static func ask(
+        _ server: TestServer,
+        _ method: String,
+        _ path: String,
+        _ body: JSON? = nil,
+        headers: [(String, String)] = []
+    ) async throws -> TestServer.Answer {
+        try await server.send(
+            server.url + "/_ck/" + path,
+            method: method,
+            headers: [("Authorization", "Bearer \(key)")] + headers,
+            try body.map { try JSONEncoder().encode($0) } ?? Data()
+        )
+    }
+
+    @Test("Without the key nobody looks, opens a session or reads a schema")
+    func key() async throws {
+        try await Self.run { server in
+            for (method, path) in [
+                ("GET", "overview"), ("GET", "journal/1"), ("GET", "journal?after=0&wait=1"),
+                ("POST", Self.container + "/sessions"),
+                ("GET", Self.container + "/schemas/development"),
+                ("PUT", Self.container + "/schemas/development"),
+                ("POST", Self.container + "/schemas/production/deploy"),
+            ] {
+                let answer = try await server.send(server.url + "/_ck/" + path, method: method)
+                #expect(answer.status == 403, "\(method) \(path)")
+            }
+        }
+    }
+
+    @Test("The overview counts users, zones, records and bytes, of living ones alone")
+    func overview() async throws {
+        try await Self.run { server in
+            try await server.addZone("Notes")
+            try await server.addZone("Old")
+            let text: JSON = ["text": ["value": "abc"]]
+            _ = try await server.save(["a", "b", "c"].map { TestCloud.note("create", $0, text) })
+            _ = try await server.save([TestCloud.note("create", "d")], in: "Old")
+            _ = try await server.save([TestCloud.note("forceDelete", "c")])
+            _ = try await server.call(
+                "zones/modify",
+                [
+                    "operations": [
+                        ["operationType": "delete", "zone": ["zoneID": ["zoneName": "Old"]]]
+                    ]
+                ]
+            )
+            let body = try await Self.ask(server, "GET", "overview").body
+            #expect((body.version, body.actsAsUsers, body.faultRules) == ("1.2.3", true, 0))
+            let container = body.containers[0]
+            #expect((container.container.text, container.users) == (TestServer.container, 1))
+            let development = container.environments[0]
+            #expect((development.environment, development.records) == ("development", 2))
+            // Of the public database and of the user: a default zone each, and Notes.
+            #expect(development.zones == 3)
+            #expect(development.bytes != 0)
+            #expect(development.recordTypes == ["Note"])
+            #expect(container.environments[1].records == 0)
+        }
+    }
+
+    @Test("The journal tells what came after a number, and waits for it")
+    func journal() async throws {
+        try await Self.run { server in
+            _ = try await server.call("zones/list", [:])
+            let first = try await Self.ask(server, "GET", "journal").body
+            #expect(first.last == 1)
+            #expect(first.entries[0].number == 1)
+            let none = try await Self.ask(server, "GET", "journal?after=1")
+            #expect(none.body.entries.elements == [])
+            async let news = Self.ask(server, "GET", "journal?after=1&wait=25")
+            _ = try await server.call("users/caller", [:])
+            let entry = try await news.body.entries[0]
+            #expect((entry.number, entry.endpoint) == (2, "users/caller"))
+            let users = try await Self.ask(server, "GET", Self.container + "/users").body.users
+            #expect(entry.user == users[0].userRecordName)
+            // Numbers go on, and one of another life of the server is answered at once.
+            #expect(try await Self.ask(server, "DELETE", "journal").body.last == 2)
+            #expect(try await Self.ask(server, "GET", "journal?after=7&wait=25").body.last == 2)
+            let stillNone = try await Self.ask(server, "GET", "journal?after=2&wait=0.01")
+            #expect(stillNone.body.entries.elements == [])
+        }
+    }
+
+    @Test("An entry shows the beginnings of its bodies, without what opens anything")
+    func bodies() async throws {
+        try await Self.run { server in
+            try await server.addZone("Notes")
+            let text: JSON = ["text": ["value": .string(String(repeating: "x", count: 9000))]]
+            _ = try await server.save([TestCloud.note("create", "a", text)])
+            let url = server.endpoint("tokens/create")
+                .replacing("/database/1/", with: "/device/1/").replacing("/private/", with: "/")
+            let made = try await server.send(url, Data(#"{"apnsEnvironment":"development"}"#.utf8))
+            let secret = try #require(made.body.webcourierURL.text)
+            let modify = try await Self.ask(server, "GET", "journal/2").body
+            #expect(modify.bodies.isWhole == false)
+            #expect(modify.bodies.request.text?.utf8.count == 8192)
+            let token = try await Self.ask(server, "GET", "journal/3")
+            #expect(token.body.bodies.answer.text?.contains("webcourierURL") == true)
+            let shown = String(decoding: token.data, as: UTF8.self)
+            for hidden in [secret, made.body.apnsToken.text ?? secret, server.webToken] {
+                #expect(
+                    !shown.contains(hidden.replacing("/", with: "\\/")) && !shown.contains(hidden)
+                )
+            }
+            #expect(try await Self.ask(server, "GET", "journal/99").status == 404)
+            #expect(try await Self.ask(server, "GET", "journal/x").status == 404)
+        }
+    }
+
+    @Test("A server that others can reach keeps no bodies, and lets its operator act as no user")
+    func others() async throws {
+        try await Self.run({ $0.allowedHosts = ["cloud.example.com"] }) { server in
+            _ = try await server.call("zones/list", [:])
+            #expect(try await Self.ask(server, "GET", "journal/1").body.bodies == .null)
+            #expect(try await Self.ask(server, "GET", "overview").body.actsAsUsers == false)
+            let users = try await Self.ask(server, "GET", Self.container + "/users").body.users
+            let path = Self.container + "/sessions"
+            let user: JSON = [
+                "environment": "development", "userRecordName": users[0].userRecordName,
+            ]
+            #expect(try await Self.ask(server, "POST", path, user).status == 403)
+            let nobody = try await Self.ask(server, "POST", path, ["environment": "development"])
+            #expect(nobody.body.apiToken.text?.count == 64)
+            #expect(nobody.body.webAuthToken == .null)
+        }
+    }
+
+    @Test("A session acts as a user on this machine, and not for a request that was passed on")
+    func sessions() async throws {
+        try await Self.run { server in
+            let users = try await Self.ask(server, "GET", Self.container + "/users").body.users
+            let path = Self.container + "/sessions"
+            let asked: JSON = [
+                "environment": "development", "userRecordName": users[0].userRecordName,
+            ]
+            let passedOn = [("X-Forwarded-For", "192.0.2.1")]
+            #expect(
+                try await Self.ask(server, "POST", path, asked, headers: passedOn).status == 403
+            )
+            let made = try await Self.ask(server, "POST", path, asked).body
+            let web = TestCloud.escape(try #require(made.webAuthToken.text))
+            let who = try await server.send(
+                "\(server.url)/database/1/\(TestServer.container)/development/public/users/caller"
+                    + "?ckAPIToken=\(try #require(made.apiToken.text))&ckWebAuthToken=\(web)",
+                method: "GET"
+            )
+            #expect(who.body.userRecordName == users[0].userRecordName)
+            let unknown: JSON = ["environment": "development", "userRecordName": "_nobody"]
+            #expect(try await Self.ask(server, "POST", path, unknown).status == 404)
+            let nowhere = try await Self.ask(
+                server,
+                "POST",
+                "containers/nowhere/sessions",
+                ["environment": "development"]
+            )
+            #expect(nowhere.status == 404)
+        }
+    }
+
+    @Test("A schema is read as text and as types, checked, imported and deployed")
+    func schemas() async throws {
+        try await Self.run { server in
+            let path = Self.container + "/schemas/development"
+            let text =
+                "DEFINE SCHEMA RECORD TYPE Note (title STRING QUERYABLE, secret ENCRYPTED STRING);"
+            let dry = try await Self.ask(
+                server,
+                "PUT",
+                path,
+                ["text": .string(text), "isDryRun": true]
+            )
+            #expect(dry.body.changes.elements.isEmpty == false)
+            #expect(try await Self.ask(server, "GET", path).body.outline.recordTypes.elements == [])
+            #expect(try await Self.ask(server, "PUT", path, ["text": .string(text)]).status == 200)
+            let read = try await Self.ask(server, "GET", path).body
+            #expect(read["text"].text?.contains("title STRING QUERYABLE") == true)
+            let fields = read.outline.recordTypes[0].fields.elements
+            let title = try #require(fields.first { $0.name == "title" })
+            #expect((title.type, title.indexes) == ("STRING", ["QUERYABLE"]))
+            #expect(fields.first { $0.name == "secret" }?.isEncrypted == true)
+            let wrong = try await Self.ask(server, "PUT", path, ["text": "DEFINE SCHEMA\nNONSENSE"])
+            #expect(wrong.status == 400)
+            #expect(wrong.body.reason.text?.contains("line 2") == true)
+            let deploy = Self.container + "/schemas/production/deploy"
+            let preview = try await Self.ask(server, "POST", deploy, ["isDryRun": true])
+            #expect(preview.body.changes.elements.isEmpty == false)
+            #expect(try await Self.ask(server, "POST", deploy).body == preview.body)
+            #expect(try await Self.ask(server, "POST", deploy).body.changes.elements == [])
+            #expect(try await Self.ask(server, "POST", path + "/deploy").status == 404)
+            #expect(
+                try await Self.ask(server, "GET", Self.container + "/schemas/nowhere").status == 404
+            )
+        }
+    }
+}

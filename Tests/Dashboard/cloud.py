@@ -1,0 +1,123 @@
+"""A demo's cloud that stays, and the plain HTTP client with which checks look at it without the page."""
+
+import json
+import os
+import re
+import subprocess
+import threading
+import urllib.error
+import urllib.parse
+import urllib.request
+
+
+class Cloud:
+    """`cloudkit demo --serve`, or `cloudkit serve` with other options, until `stop()`."""
+
+    def __init__(self, command, *arguments):
+        self.command = command
+        self.process = subprocess.Popen(
+            [command, *(arguments or ["demo", "--serve"])],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )
+        self.settings = {}
+        self.page = None
+        for line in self.process.stdout:
+            if found := re.match(r"export (\w+)=(.*)", line):
+                self.settings[found[1]] = found[2].strip("'\n")
+            if found := re.search(r"(http://\S+/_/)(\S*)", line):
+                self.page, self.fragment = found[1], found[2]
+                break
+        if self.page is None:
+            raise SystemExit("dashboard: the server did not start")
+        # What it says from here on is nobody's business, and must not fill the pipe.
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+        self.url = self.page.removesuffix("/_/")
+        self.key = self.fragment.removeprefix("#key=")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(30)
+
+    def send(self, method, path, body=None, headers=None):
+        """Status and body of an answer."""
+        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, headers or {}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                status, text = answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            status, text = error.code, error.read()
+        try:
+            return status, json.loads(text)
+        except ValueError:
+            return status, text
+
+    def operate(self, method, path, body=None):
+        """What a route for operators answers."""
+        status, answer = self.send(method, f"/_ck/{path}", body, {"Authorization": f"Bearer {self.key}"})
+        assert status == 200, f"{method} {path}: {status} {answer}"
+        return answer
+
+    @property
+    def container(self):
+        return self.settings["CLOUDKIT_CONTAINER"]
+
+    def of_container(self, rest):
+        return f"containers/{self.container}/{rest}"
+
+    def call(self, endpoint, body=None, database="private"):
+        """Status and body of what Web Services answer the demo's user."""
+        query = urllib.parse.urlencode({
+            "ckAPIToken": self.settings["CLOUDKIT_API_TOKEN"],
+            "ckWebAuthToken": self.settings["CLOUDKIT_WEB_AUTH_TOKEN"],
+        })
+        path = f"/database/1/{self.container}/development/{database}/{endpoint}?{query}"
+        return self.send("POST", path, {} if body is None else body)
+
+    def record(self, name, zone="Atlas"):
+        """One record, or nothing."""
+        _, answer = self.call("records/lookup", {"zoneID": {"zoneName": zone}, "records": [{"recordName": name}]})
+        found = answer["records"][0]
+        return None if "serverErrorCode" in found else found
+
+    def value(self, name, field, zone="Atlas"):
+        return self.record(name, zone)["fields"].get(field, {}).get("value")
+
+    def modify(self, kind, record, zone="Atlas"):
+        operation = {"operationType": kind, "record": record}
+        status, answer = self.call("records/modify", {"zoneID": {"zoneName": zone}, "operations": [operation]})
+        assert status == 200 and "serverErrorCode" not in answer["records"][0], answer
+        return answer["records"][0]
+
+    def save(self, name, kind, fields, zone="Atlas"):
+        return self.modify("forceUpdate", {
+            "recordName": name, "recordType": kind,
+            "fields": {key: {"value": value} for key, value in fields.items()},
+        }, zone)
+
+    def make_zone(self, name):
+        operation = {"operationType": "create", "zone": {"zoneID": {"zoneName": name}}}
+        status, answer = self.call("zones/modify", {"operations": [operation]})
+        assert status == 200, answer
+
+    def zones(self):
+        return [each["zoneID"]["zoneName"] for each in self.call("zones/list")[1]["zones"]]
+
+    def query(self, kind, zone="Atlas", **more):
+        names, marker = [], None
+        while True:
+            body = {"zoneID": {"zoneName": zone}, "query": {"recordType": kind, **more}, "resultsLimit": 200,
+                    **({"continuationMarker": marker} if marker else {})}
+            answer = self.call("records/query", body)[1]
+            names += [each["recordName"] for each in answer["records"]]
+            marker = answer.get("continuationMarker")
+            if not marker:
+                return names
+
+    def run(self, line):
+        """Runs a line of the shell, as the demo's user; answers its standard output."""
+        path = os.path.dirname(self.command) + ":" + os.environ["PATH"]
+        return subprocess.run(
+            ["bash", "-c", line], env={**os.environ, **self.settings, "PATH": path}, check=True,
+            capture_output=True, text=True, timeout=60,
+        ).stdout

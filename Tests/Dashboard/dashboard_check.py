@@ -1,0 +1,674 @@
+"""Uses the dashboard in headless Chromium, and looks at each action's outcome with another client.
+
+    dashboard_check.py CLOUDKIT [CHECK ...]
+
+CLOUDKIT is the built command; Scripts/dashboard runs this. Each check is a function that begins with `check_` and gets a
+demo's cloud of its own making and the page; all run in the order of the file. Exits 0 when everything holds.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from datetime import date
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from attacks import ATTACKS
+from cloud import Cloud
+from page import Page, start_browser
+
+# The first moment of 1191, in milliseconds since 1970.
+FOUNDED = (date(1191, 1, 1) - date(1970, 1, 1)).days * 86_400_000
+ROOMS = ["Overview", "Records", "Changes", "Schema", "Users", "Requests", "Faults", "Snapshots"]
+
+
+def check(condition, what, *details):
+    if not condition:
+        sys.exit(f"dashboard: {what} {' '.join(map(str, details))}".rstrip())
+    print("ok", what, flush=True)
+
+
+def no_trouble(page, what, *expected):
+    check((found := page.troubles(*expected)) == [], f"neither console nor policy complains: {what}", *found)
+
+
+# MARK: The rooms
+
+
+def check_overview(cloud, page):
+    page.open()
+    page.wait(lambda: page.heading() == "Overview", "the first room")
+    container = cloud.operate("GET", "overview")["containers"][0]
+    records = sum(each["records"] for each in container["environments"])
+    page.reads(f"{records:,}\nrecords", "0\nfaults in force", "Atlas, Country, TimeZoneEntry, country")
+    check(records == 811, "the overview counts what the demo saved", records)
+    for _ in range(5):
+        cloud.call("zones/list")
+    page.wait(lambda: "highest 0" not in page.text().split("Milliseconds")[0], "the line of requests moves")
+    check("key" not in page.run("return location.href"), "the key is out of the address")
+    no_trouble(page, "overview")
+
+
+def check_records(cloud, page):
+    page.open()
+    page.go("Records")
+    page.choose("Type", "Country")
+    page.wait(lambda: page.rows() and page.rows()[0][0] == "AD", "the first country")
+    row = page.rows()[0]
+    check(row[1:4] == ["AD", cloud.value("AD", "name"), "Europe/Andorra"], "a row shows the values", row)
+    names = cloud.query("Country")
+    table = page.run("return document.querySelector('.scroller')")
+    seen = set()
+    while True:
+        seen |= {each[0] for each in page.rows()}
+        place = page.run("arguments[0].scrollBy(0, 300); return [arguments[0].scrollTop + arguments[0].clientHeight,"
+                         " arguments[0].scrollHeight]", table)
+        page.wait(lambda: page.run("return !document.querySelector('.rows > .waiting:not([hidden])')"), "the rows")
+        if place[0] + 1 >= page.run("return arguments[0].scrollHeight", table) and f"{len(names)} rows" in page.text():
+            seen |= {each[0] for each in page.rows()}
+            break
+    check(seen >= set(names), "scrolling shows every record", len(seen), len(names))
+    check(page.run("return document.querySelectorAll('.rows > .row').length") < 60, "with few rows in the document")
+
+    page.press("Filter and sort")
+    page.press("Add a condition")
+    page.choose("Field", "name")
+    page.choose("Comparison", "begins with")
+    page.fill("Value", "Sw")
+    page.press("Add a sort")
+    page.choose("Sort by", "name")
+    page.choose("Order", "descending")
+    page.press("Search")
+    page.wait(lambda: [each[1] for each in page.rows()] == ["CH", "SE"], "the two countries that begin so")
+    check(True, "a filter and a sort find what they say")
+    lines = [each.text for each in page.browser.find_elements(By.CSS_SELECTOR, "ck-query pre")]
+    check('CKQuery(recordType: "Country", predicate: NSPredicate(format: "%K BEGINSWITH %@", argumentArray: '
+          '["name", "Sw"]))' in lines[0] and "ascending: false" in lines[0], "it is said in Swift", lines[0])
+    printed = cloud.run(lines[1] + " --json")
+    check([json.loads(line)["recordName"] for line in printed.splitlines()] == ["CH", "SE"],
+          "the line for the shell finds the same", lines[1], printed)
+    no_trouble(page, "the table of records")
+
+
+def check_record(cloud, page):
+    cloud.save("Berne", "City", {"name": "Berne", "people": 134000})
+    page.open()
+    page.go("Records")
+    page.choose("Type", "City")
+    page.open_row("Berne")
+    page.fill("name", "Bern")
+    page.press("Save")
+    page.reads("Berne is saved")
+    check(cloud.value("Berne", "name") == "Bern", "a value is edited")
+    check(cloud.value("Berne", "people") == 134000, "and no other one")
+    page.press("Undo")
+    page.reads("Berne is as it was")
+    check(cloud.value("Berne", "name") == "Berne", "the edit is undone")
+
+    page.press("Add a field")
+    page.fill("Name", "founded")
+    page.choose("Type", "TIMESTAMP")
+    page.press("Add")
+    page.fill("founded", "1191-01-01T00:00:00Z")
+    page.press("Save")
+    page.wait(lambda: cloud.value("Berne", "founded") == FOUNDED, "the new field")
+    page.fill("people", "9007199254740993")
+    page.press("Save")
+    page.wait(lambda: cloud.value("Berne", "people") == 9007199254740993, "a number that JavaScript's do not hold")
+    page.press("Clear founded")
+    page.press("Save")
+    page.wait(lambda: "founded" not in cloud.record("Berne")["fields"], "the field is gone")
+    check(True, "fields are added, changed and cleared, of each type")
+    page.fill("people", "many")
+    page.press("Save")
+    page.reads("people: “many” is not a whole number")
+    page.press("Close")
+
+    # Somebody else changes the record while it is open.
+    page.open_row("Berne")
+    page.fill("name", "mine")
+    page.fill("people", "5")
+    cloud.save("Berne", "City", {"name": "theirs", "people": 4})
+    page.press("Save")
+    page.reads("Somebody else changed the record", "theirs", "mine")
+    page.run("[...document.querySelectorAll('input[type=radio]')].find(each => each.name === 'side-name').click()")
+    page.press("Save what is chosen")
+    page.wait(lambda: (cloud.value("Berne", "name"), cloud.value("Berne", "people")) == ("theirs", 5), "the choice")
+    check(True, "a conflict is shown side by side, and resolved as chosen")
+
+    page.press("Delete")
+    page.press("Delete record")
+    page.reads("Berne is deleted")
+    check(cloud.record("Berne") is None, "a record is deleted")
+    page.press("Undo")
+    page.reads("Berne is back")
+    check(cloud.value("Berne", "people") == 5, "and comes back")
+
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("bear and river")
+        file.flush()
+        page.press("New record")
+        page.fill("Name", "Zug")
+        page.fill("name", "Zug")
+        page.press("Add a field")
+        page.fill("Name", "notes", 1 if len(page.browser.find_elements(By.CSS_SELECTOR, "dialog[open]")) < 2 else 0)
+        page.choose("Type", "ASSETID")
+        page.press("Add")
+        page.fill("notes", file.name)
+        page.press("Make")
+        page.reads("Zug is made")
+    asset = cloud.value("Zug", "notes")
+    check(asset["size"] == 14, "a record is made, with a file")
+    page.open_row("Zug")
+    page.press("Preview notes 1")
+    page.reads("bear and river")
+    page.press("Delete")
+    page.press("Delete record")
+    page.reads("Zug is deleted")
+    page.wait(lambda: cloud.record("Zug") is None, "the record is gone")
+    page.run("[...document.querySelectorAll('.message')].at(-1).querySelector('button').click()")
+    page.wait(lambda: cloud.record("Zug") is not None, "the record is back")
+    check(cloud.value("Zug", "notes")["fileChecksum"] == asset["fileChecksum"], "a file comes back with its record")
+
+    page.choose("Type", "Country")
+    page.open_row("AD")
+    page.reads("Referred to by", "Atlas, countries: atlas")
+    page.wait(lambda: page.run("return [...document.querySelectorAll('dialog a')].find(each => each.textContent === 'Europe/Andorra')"),
+              "the link").click()
+    page.wait(lambda: page.run("return document.querySelector('dialog[open] h2')?.textContent") == "Europe/Andorra", "the link leads there")
+    page.reads("Country, timeZones: AD")
+    check(True, "references are links both ways")
+    page.press("Close")
+
+    page.press("New zone")
+    page.fill("Name", "Made here")
+    page.press("Make")
+    page.reads("The zone Made here is there")
+    check("Made here" in cloud.zones(), "a zone is made")
+    page.wait(lambda: page.field("Zone").get_property("value").endswith("/Made here"), "the zone is chosen")
+    page.press("Delete zone")
+    page.press("Cancel")
+    check("Made here" in cloud.zones(), "asking before deleting is no deletion")
+    page.button("Delete zone").click()
+    page.wait(lambda: page.text().count("Delete zone") >= 2, "the question")
+    page.run("document.querySelector('dialog[open] footer .danger').click()")
+    page.wait(lambda: "Made here" not in cloud.zones(), "the zone is deleted")
+    check(True, "a zone is deleted")
+    no_trouble(page, "one record")
+
+
+def check_index(cloud, page):
+    text = ("DEFINE SCHEMA\n\nRECORD TYPE Bare (\n    \"___recordID\" REFERENCE QUERYABLE,\n    title STRING,\n"
+            "    GRANT READ, CREATE, WRITE TO \"_creator\"\n);\n")
+    path = cloud.of_container("schemas/development")
+    schema = cloud.operate("GET", path)["text"]
+    cloud.operate("PUT", path, {"text": schema + text.removeprefix("DEFINE SCHEMA\n")})
+    cloud.save("one", "Bare", {"title": "first"})
+    page.open()
+    page.go("Records")
+    page.choose("Type", "Bare")
+    page.open_row("one")
+    page.press("Close")
+    page.press("Filter and sort")
+    page.press("Add a condition")
+    page.choose("Field", "title")
+    page.fill("Value", "first")
+    page.reads("title has no index QUERYABLE")
+    page.press("Make it")
+    page.reads("title has the index QUERYABLE now")
+    check("title STRING QUERYABLE" in cloud.operate("GET", path)["text"], "a missing index is named, and made")
+    page.press("Search")
+    page.wait(lambda: [each[0] for each in page.rows()] == ["one"], "the record by its new index")
+    no_trouble(page, "indexes")
+
+
+def check_changes(cloud, page):
+    cloud.save("Berne", "City", {"name": "Berne"})
+    page.open()
+    page.go("Changes")
+    page.reads("Berne City")
+    token = page.run("return document.querySelector('.token').textContent")
+    cloud.save("Berne", "City", {"name": "Bern"})
+    page.wait(lambda: "Berne → Bern" in page.text(), "the change with its difference")
+    check(True, "a change appears by itself, with what differs")
+    check("by Ada" in page.text(), "and with who made it")
+    cloud.modify("forceDelete", {"recordName": "Berne", "recordType": "City"})
+    page.reads("Berne was deleted")
+    page.fill("Since token", token)
+    page.press("Replay")
+    page.wait(lambda: page.run("return document.querySelectorAll('.changes > li').length") == 1, "the replay")
+    check("Berne was deleted" in page.text(), "a replay shows what a device with an older token would get")
+    cloud.operate("POST", cloud.of_container("expire-change-tokens"))
+    page.fill("Since token", token)
+    page.press("Replay")
+    page.reads("CHANGE_TOKEN_EXPIRED")
+    check(True, "a token that expired is said to have expired")
+    no_trouble(page, "changes", "status of 409", "status of 400", "status of 410")
+
+
+def check_requests(cloud, page):
+    page.open()
+    page.go("Requests")
+    cloud.save("Thun", "City", {"name": "Thun"})
+    page.wait(lambda: page.rows()[0][1:4] == ["200", "POST records/modify", "Ada"], "the request, as it came")
+    check(True, "a request appears by itself, with status, endpoint and user")
+    cloud.call("records/query", {"query": {"recordType": "Nowhere"}})
+    page.choose("Which", "With problems")
+    page.wait(lambda: page.rows() and "Nowhere" in page.rows()[0][6], "the problem")
+    page.run("document.querySelector('.rows > .row').click()")
+    page.reads("→", "Nowhere", '"recordType"')
+    check(True, "its problem is shown with the remedy")
+    page.press("Close")
+    page.choose("Which", "All")
+    page.fill("Look for", "modify")
+    page.wait(lambda: {each[2] for each in page.rows()} == {"POST records/modify", "POST zones/modify"}, "only what was looked for")
+    tag = cloud.record("Thun")["recordChangeTag"]
+    page.wait(lambda: page.rows()[0][2] == "POST records/modify", "the newest")
+    page.run("document.querySelector('.rows > .row').click()")
+    page.reads("forceUpdate", "Thun")
+    shown = page.text()
+    check(cloud.settings["CLOUDKIT_WEB_AUTH_TOKEN"] not in shown and cloud.settings["CLOUDKIT_API_TOKEN"] not in shown,
+          "bodies are shown, tokens are not")
+    page.press("Send it again")
+    page.reads("It was answered.")
+    check(cloud.record("Thun")["recordChangeTag"] != tag, "a request is sent again")
+    page.press("Close")
+    page.press("Forget all")
+    page.wait(lambda: all("Thun" not in str(each) for each in cloud.operate("GET", "journal")["entries"]), "it is forgotten")
+    no_trouble(page, "requests")
+
+
+def check_faults(cloud, page):
+    page.open()
+    page.go("Faults")
+    page.choose("Code", "QUOTA_EXCEEDED")
+    page.choose("Operation", "records/modify")
+    page.choose("Record type", "Country")
+    page.fill("Times", "1")
+    page.press("Let it happen")
+    page.reads("1 rule is in force")
+    plan = cloud.operate("GET", "faults")["plan"]["rules"]
+    check(plan == [{"fault": "error", "code": "QUOTA_EXCEEDED", "operation": "records/modify", "recordType": "Country",
+                    "times": 1}], "a fault is composed", plan)
+    body = {"zoneID": {"zoneName": "Atlas"}, "operations": [
+        {"operationType": "forceUpdate", "record": {"recordName": "AD", "recordType": "Country", "fields": {}}}]}
+    status, answer = cloud.call("records/modify", body)
+    check((status, answer["serverErrorCode"]) == (413, "QUOTA_EXCEEDED"), "a client meets it")
+    page.reads("rule 1: POST records/modify was answered 413 QUOTA_EXCEEDED")
+    page.wait(lambda: page.run("return document.querySelector('tbody tr').innerText").split()[-3:] == ["1", "1", "Remove"], "the counts")
+    check(True, "the page tells that it took effect")
+    page.press("Every save fails once")
+    page.reads("2 rules are in force")
+    page.press("Remove rule 1")
+    page.wait(lambda: len(cloud.operate("GET", "faults")["plan"]["rules"]) == 1, "one rule is removed")
+    page.press("Remove all")
+    page.wait(lambda: cloud.operate("GET", "faults").get("plan") is None, "no rule is left")
+    check(True, "rules are removed")
+    for name in ["Slow network", "Bad network", "Throttled like iCloud in 2026", "Throttled strictly", "Out of quota",
+                 "Token expires", "Change tokens expire", "Another device is faster"]:
+        page.press(name)
+        page.wait(lambda: cloud.operate("GET", "faults").get("plan"), name)
+        page.press("Remove all")
+        page.wait(lambda: cloud.operate("GET", "faults").get("plan") is None, f"{name} is taken back")
+    check(True, "every ready-made fault can be let happen")
+    kinds = [each.text for each in page.field("What goes wrong").find_elements(By.TAG_NAME, "option")]
+    for kind in kinds:
+        page.choose("What goes wrong", kind)
+        if kind == "Lose a notification":
+            page.choose("Operation", "push/wait")
+        page.press("Let it happen")
+        page.wait(lambda: cloud.operate("GET", "faults").get("plan"), kind)
+        page.press("Remove all")
+        page.wait(lambda: cloud.operate("GET", "faults").get("plan") is None, f"{kind} is taken back")
+        page.choose("Operation", "records/modify")
+    check(len(kinds) == 12, "every kind of fault can be composed", kinds)
+    cloud.make_zone("Doomed")
+    page.press("Expire all change tokens")
+    page.reads("Clients fetch everything again")
+    page.press("Purge the user's zones")
+    page.press("Delete zones")
+    page.reads("The zones are gone")
+    check(cloud.zones() == ["_defaultZone"], "a user's zones are purged", cloud.zones())
+    no_trouble(page, "faults")
+
+
+def check_snapshots(cloud, page):
+    page.open()
+    page.go("Snapshots")
+    page.fill("Name", "before it all")
+    page.press("Take a snapshot")
+    page.reads("before it all is kept")
+    taken = cloud.operate("GET", cloud.of_container("snapshots"))["snapshots"]
+    check([each["name"] for each in taken] == ["before it all"], "a snapshot is taken")
+    cloud.modify("forceDelete", {"recordName": "ZW", "recordType": "Country"})
+    page.press("Restore before it all")
+    page.press("Cancel")
+    check(cloud.record("ZW") is None, "asking is no restoring")
+    page.press("Restore before it all")
+    page.press("Restore")
+    page.reads("before it all is restored")
+    check(cloud.record("ZW") is not None, "a snapshot is restored")
+    page.press("Empty the container")
+    page.press("Empty it")
+    page.reads("The container is empty")
+    check(cloud.zones() == ["_defaultZone"], "the container is emptied")
+    page.press("Restore before it all")
+    page.press("Restore")
+    page.wait(lambda: "Atlas" in cloud.zones(), "it is all back")
+    page.press("Delete before it all")
+    page.press("Delete snapshot")
+    page.reads("There are none yet.")
+    check(cloud.operate("GET", cloud.of_container("snapshots"))["snapshots"] == [], "a snapshot is deleted")
+    no_trouble(page, "snapshots")
+
+
+def check_schema(cloud, page):
+    page.open()
+    page.go("Schema")
+    page.wait(lambda: "RECORD TYPE Country" in page.run("return document.querySelector('.source').value"), "the schema")
+    source = page.run("return document.querySelector('.source')")
+    source.send_keys(Keys.CONTROL, Keys.END)
+    source.send_keys("\nRECORD TYPE Planet (name STRING QUERYABLE);\nNONSENSE\n")
+    page.press("Check")
+    page.reads("BAD_REQUEST: line")
+    selected = page.run("return arguments[0].value.slice(arguments[0].selectionStart, arguments[0].selectionEnd)", source)
+    check(selected == "NONSENSE", "the line of a mistake is selected", selected)
+    source.send_keys(Keys.DELETE)
+    page.press("Check")
+    page.reads("+ Planet")
+    path = cloud.of_container("schemas/development")
+    check("Planet" not in cloud.operate("GET", path)["text"], "checking changes nothing")
+    page.press("Import")
+    page.reads("The schema is imported")
+    check("Planet" in cloud.operate("GET", path)["text"], "a schema is imported")
+    page.press("Compare")
+    page.reads("stay for ever")
+    production = cloud.of_container("schemas/production")
+    check("Planet" not in cloud.operate("GET", production)["text"], "comparing deploys nothing")
+    page.press("Deploy")
+    page.run("document.querySelector('dialog[open] footer .danger').click()")
+    page.reads("The schema is deployed")
+    check("Planet" in cloud.operate("GET", production)["text"], "a schema is deployed")
+    no_trouble(page, "schema", "status of 400")
+
+
+def check_users(cloud, page):
+    page.open()
+    page.go("Users")
+    page.fill("Name", "Grace Hopper")
+    page.fill("E-mail address", "grace@example.com")
+    page.press("Add a user")
+    page.reads("Grace Hopper is a user now")
+    users = cloud.operate("GET", cloud.of_container("users"))["users"]
+    grace = next(each for each in users if each.get("emailAddress") == "grace@example.com")
+    check((grace["givenName"], grace["familyName"]) == ("Grace", "Hopper"), "a user is added")
+    page.press("Act as Grace Hopper")
+    page.wait(lambda: page.field("Act as").get_property("value") == grace["userRecordName"], "she is chosen")
+    page.go("Records")
+    page.press("New zone")
+    page.fill("Name", "Hers")
+    page.press("Make")
+    page.reads("The zone Hers is there")
+    check("Hers" not in cloud.zones(), "what is done as one user is not the other's")
+    page.go("Users")
+    page.press("Make tokens for Grace Hopper")
+    lines = page.wait(lambda: page.run("return document.querySelector('dialog pre')?.textContent"), "the tokens")
+    page.press("Close")
+    check("Hers" in cloud.run(f"{lines}\ncloudkit zones list"), "the tokens that are shown once are hers")
+    page.press("Make an API token")
+    page.reads("A new API token", "CLOUDKIT_API_TOKEN")
+    page.press("Close")
+    no_trouble(page, "users")
+
+
+# MARK: The page as a whole
+
+
+def check_keyboard(cloud, page):
+    page.open()
+    page.wait(lambda: page.heading() == "Overview", "the page")
+    page.keys(Keys.TAB)
+    check(page.focused() == "Skip to the room", "the first thing leads past the frame")
+    page.keys(Keys.ENTER)
+    page.keys("2")
+    page.wait(lambda: page.heading() == "Records", "a number opens a room")
+    page.tab_to("Type")
+    page.keys("C")
+    page.wait(lambda: page.rows() and page.rows()[0][0] == "AD", "the countries")
+    page.tab_to("Records")
+    page.wait(lambda: page.run("return document.activeElement.getAttribute('role')") == "grid", "the table")
+    page.keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
+    page.wait(lambda: page.run("return document.querySelector('dialog[open] h2')?.textContent") == "AF", "the third record")
+    page.tab_to("name")
+    page.run("document.activeElement.select()")
+    page.keys("By keyboard")
+    page.tab_to("Save")
+    page.keys(Keys.ENTER)
+    page.wait(lambda: cloud.value("AF", "name") == "By keyboard", "it is saved")
+    page.keys(Keys.ESCAPE)
+    page.wait(lambda: not page.run("return document.querySelector('dialog[open]')"), "Escape closes")
+    page.wait(lambda: page.run("return document.activeElement.getAttribute('role')") == "grid", "the focus is back")
+    page.keys(Keys.END)
+    page.wait(lambda: page.run("return document.querySelector('.scroller').scrollTop") > 1000, "End leads to the end")
+    check(True, "a record is found, opened, edited and closed with the keyboard alone")
+    # Everything that can be used gets the focus, in the order in which it stands.
+    for room in ROOMS:
+        page.go(room)
+        time.sleep(0.3)
+        script = ("return [...document.querySelectorAll('a, button, input, select, textarea, summary, [tabindex=\"0\"]')]"
+                  ".filter(each => each.checkVisibility() && !each.disabled)")
+        wanted = page.run(script)
+        page.run("arguments[0].focus()", wanted[0])
+        for element in wanted[1:]:
+            page.keys(Keys.TAB)
+            same = page.run("return document.activeElement === arguments[0]", element)
+            check(same, f"the focus follows the order of {room}", page.focused()) if not same else None
+            ring = page.run("return getComputedStyle(document.activeElement).outlineStyle")
+            check(ring != "none", f"the focus is seen in {room}", page.focused()) if ring == "none" else None
+    check(True, "the focus reaches everything, in order, and is seen")
+
+
+def check_sizes(cloud, page):
+    page.open()
+    cloud.operate("PUT", "faults", {"rules": [{"fault": "delay", "milliseconds": 0, "operation": "users/lookup/email"}]})
+    cloud.operate("PUT", cloud.of_container("snapshots/one"))
+    for width, height in [(360, 640), (768, 1024), (2560, 1440)]:
+        page.resize(width, height)
+        for room in ROOMS:
+            page.go(room)
+            time.sleep(0.3)
+            wide = page.run("return document.scrollingElement.scrollWidth")
+            check(wide <= width, f"{room} fits {width} pixels", wide)
+    page.resize(360, 640)
+    page.go("Records")
+    page.choose("Type", "Country")
+    page.open_row("AD")
+    page.reads("System fields")
+    box = page.run("const {left, right} = document.querySelector('dialog[open]').getBoundingClientRect(); return [left, right]")
+    check(box[0] >= 0 and box[1] <= 360, "a record fits 360 pixels", box)
+    page.resize(1280, 800)
+    cloud.operate("DELETE", "faults")
+    no_trouble(page, "all widths")
+
+
+def check_axe(cloud, page):
+    page.open()
+    cloud.operate("PUT", cloud.of_container("snapshots/one"))
+    cloud.operate("PUT", "faults", {"rules": [{"fault": "error", "code": "ZONE_BUSY", "operation": "users/lookup/email"}]})
+    cloud.call("records/query", {"query": {"recordType": "Nowhere"}})
+    for scheme in ["light", "dark"]:
+        page.scheme(scheme)
+        for room in ROOMS:
+            page.go(room)
+            time.sleep(0.5)
+            if room == "Records":
+                page.choose("Type", "Country")
+                page.open_row("AD")
+                page.reads("Atlas, countries: atlas")
+                check((found := page.axe()) == [], f"axe-core finds nothing wrong with a record, {scheme}", *found)
+                page.press("Close")
+                if page.run("return !document.querySelector('ck-query details').open"):
+                    page.press("Filter and sort")
+                page.press("Add a condition")
+            if room == "Schema":
+                page.run("document.querySelector('details').open = true")
+            check((found := page.axe()) == [], f"axe-core finds nothing wrong with {room}, {scheme}", *found)
+            if room == "Requests":
+                page.run("document.querySelector('.rows > .row').click()")
+                page.reads("Identifier")
+                check((found := page.axe()) == [], f"axe-core finds nothing wrong with a request, {scheme}", *found)
+                page.press("Close")
+    page.scheme("light")
+    cloud.operate("DELETE", "faults")
+    no_trouble(page, "axe-core")
+
+
+def check_speed(cloud, page):
+    page.browser.execute_cdp_cmd("Network.enable", {})
+    page.browser.execute_cdp_cmd("Network.clearBrowserCache", {})
+    page.browser.get_log("performance")
+    page.open()
+    page.wait(lambda: page.heading() == "Overview", "the page")
+    page.reads("records")
+    paint = page.run("return performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+    sent = page.run("return performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))"
+                    ".reduce((sum, each) => sum + each.transferSize, 0)")
+    print(f"   first paint after {paint:.0f} ms, {sent} bytes transferred")
+    check(sent <= 120_000, "at most 120 kB are transferred", sent)
+    hosts = page.run("return [...new Set(performance.getEntriesByType('resource').map(each => new URL(each.name).origin))]")
+    check(hosts == [cloud.url], "no request goes to another host", hosts)
+    # What a page that nobody uses asks for: one request that waits.
+    page.go("Requests")
+    time.sleep(1)
+    before = page.run("return performance.getEntriesByType('resource').length")
+    time.sleep(5)
+    after = page.run("return performance.getEntriesByType('resource').length")
+    check(after - before <= 1, "an idle page asks for nothing but what is new", after - before)
+
+
+def check_many(cloud, page, count=100_000):
+    """A table of 100,000 records, which `cloudkit exec` or another client has saved."""
+    cloud.make_zone("Many")
+    started = time.monotonic()
+    for start in range(0, count, 400):
+        operations = [{"operationType": "create", "record": {
+            "recordName": f"n{number:06}", "recordType": "Item",
+            "fields": {"title": {"value": f"Item {number}"}, "place": {"value": number}},
+        }} for number in range(start, min(start + 400, count))]
+        status, answer = cloud.call("records/modify", {"zoneID": {"zoneName": "Many"}, "operations": operations})
+        assert status == 200, answer
+    print(f"   saved {count} records in {time.monotonic() - started:.0f} s")
+    page.open()
+    page.wait(lambda: page.heading() == "Overview", "the page")
+    page.browser.get(cloud.page + "#/records?database=private&zone=Many&type=Item")
+    page.wait(lambda: page.rows(), "the rows")
+    page.run("""
+        window.tasks = [];
+        new PerformanceObserver(list => tasks.push(...list.getEntries().map(each => each.duration)))
+            .observe({type: "longtask", buffered: false});
+    """)
+    page.run("""
+        window.isDone = false;
+        (async () => {
+            const table = document.querySelector(".scroller");
+            for (let idle = 0; idle < 400;) {
+                const top = table.scrollTop;
+                table.scrollTop += 4000;
+                await new Promise(requestAnimationFrame);
+                idle = table.scrollTop === top ? idle + 1 : 0;
+                if (idle > 0) await new Promise(resolve => setTimeout(resolve, 5));
+                if (/^[0-9,]+ rows$/.test(document.querySelector(".foot").textContent) && idle > 2) break;
+            }
+            window.isDone = true;
+        })();
+    """)
+    end = time.monotonic() + 300
+    while not page.run("return window.isDone") and time.monotonic() < end:
+        time.sleep(0.5)
+    page.reads(f"{count:,} rows")
+    page.wait(lambda: page.rows()[-1][0] == f"n{count - 1:06}", "the last record")
+    tasks = page.run("return window.tasks")
+    print(f"   scrolled past all; tasks beyond 50 ms: {len(tasks)}, the longest {max(tasks, default=0):.0f} ms")
+    check(page.run("return document.querySelectorAll('.rows > .row').length") < 80, "few rows are in the document")
+    check(len(tasks) == 0, "no task of scrolling takes more than 50 ms", tasks)
+    page.run("document.querySelector('.scroller').scrollTop = 50000 * 32")
+    page.wait(lambda: any(each[0] == "n050003" for each in page.rows()), "the middle, which was let go, comes again")
+    check(True, "what was scrolled past is asked for again")
+
+
+def check_newcomer(cloud, page):
+    """Finds a record, edits it, sees the change and the request, composes a fault, sees a client fail, and goes back."""
+    page.open()
+    page.reads("Containers")
+    page.go("Snapshots")
+    page.fill("Name", "at first")
+    page.press("Take a snapshot")
+    page.reads("at first is kept")
+    page.go("Records")
+    page.choose("Type", "Country")
+    page.wait(lambda: page.rows() and page.rows()[0][0] == "AD", "the countries")
+    page.press("Filter and sort")
+    page.press("Add a condition")
+    page.choose("Field", "name")
+    page.choose("Comparison", "begins with")
+    page.fill("Value", "Switz")
+    page.press("Search")
+    page.open_row("CH")
+    page.fill("name", "Confoederatio Helvetica")
+    page.press("Save")
+    page.reads("CH is saved")
+    page.press("Close")
+    page.go("Changes")
+    page.wait(lambda: page.run("return document.querySelector('.changes > li a')?.textContent") == "CH", "the change")
+    page.go("Requests")
+    page.wait(lambda: any(each[2] == "POST records/modify" for each in page.rows()), "the request")
+    page.go("Faults")
+    page.choose("Code", "ZONE_BUSY")
+    page.choose("Operation", "records/query")
+    page.press("Let it happen")
+    page.reads("1 rule is in force")
+    status, answer = cloud.call("records/query", {"zoneID": {"zoneName": "Atlas"}, "query": {"recordType": "Country"}})
+    check((status, answer["serverErrorCode"]) == (503, "ZONE_BUSY"), "the client fails")
+    page.reads("was answered 503 ZONE_BUSY")
+    page.press("Remove all")
+    page.reads("None: everything is answered as it should be.")
+    page.go("Snapshots")
+    page.press("Restore at first")
+    page.press("Restore")
+    page.reads("at first is restored")
+    check(cloud.value("CH", "name") == "Switzerland", "the newcomer's path leads to its end")
+    page.press("Delete at first")
+    page.press("Delete snapshot")
+    page.reads("at first is deleted")
+    no_trouble(page, "the newcomer's path")
+
+
+CHECKS = {name.removeprefix("check_"): each for name, each in list(globals().items()) if name.startswith("check_")}
+CHECKS |= ATTACKS(check, no_trouble, ROOMS)
+
+
+def main():
+    command, *names = sys.argv[1:]
+    if unknown := set(names) - set(CHECKS):
+        sys.exit(f"dashboard: there is no check {', '.join(unknown)}; there are {', '.join(CHECKS)}")
+    browser = start_browser("--host-resolver-rules=MAP evil.example 127.0.0.1")
+    try:
+        for name in names or CHECKS:
+            started = time.monotonic()
+            print(f"-- {name}", flush=True)
+            cloud = Cloud(command)
+            try:
+                page = Page(browser, cloud)
+                page.troubles()
+                CHECKS[name](cloud, page)
+            finally:
+                cloud.stop()
+            print(f"   {time.monotonic() - started:.0f} s", flush=True)
+    finally:
+        browser.quit()
+
+
+if __name__ == "__main__":
+    main()
