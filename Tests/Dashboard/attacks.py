@@ -61,6 +61,7 @@ def ATTACKS(check, no_trouble, rooms):
         cloud.save("file", "Hostile", {"file": receipt["singleFile"]}, HOSTILE[0])
 
         page.open()
+        page.choose("Act as", "Ada")
         for room in rooms:
             page.go(room)
             if room == "Records":

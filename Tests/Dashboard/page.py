@@ -65,7 +65,7 @@ class Page:
             try:
                 if found := condition():
                     return found
-            except (StaleElementReferenceException, AssertionError):
+            except (StaleElementReferenceException, AssertionError, IndexError):
                 pass
             if time.monotonic() > end:
                 self.browser.save_screenshot("/tmp/dashboard-failed.png") if "--keep" in sys.argv else None
@@ -120,6 +120,7 @@ class Page:
             " && each.checkVisibility()).map(each => each.control)[arguments[2]]", self.top, label, index), f"the field {label}")
 
     def fill(self, label, text, index=0):
+        """Types into a control, or picks a file."""
         control = self.field(label, index)
         if control.get_attribute("type") != "file":
             control.send_keys(Keys.CONTROL, "a")
