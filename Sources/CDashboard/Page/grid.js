@@ -16,6 +16,8 @@ export class Grid extends HTMLElement {
     #rows = [];
     #active = 0;
     #drawing = 0;
+    /** The rows that the body is high enough for. */
+    #height = -1;
     #resized = new ResizeObserver(() => this.draw());
 
     connectedCallback() {
@@ -44,6 +46,7 @@ export class Grid extends HTMLElement {
         this.scroller.setAttribute("aria-colcount", columns.length);
         this.scroller.scrollTop = 0;
         this.#rows = [];
+        this.#height = -1;
         fill(this.#body);
         this.draw();
     }
@@ -62,7 +65,10 @@ export class Grid extends HTMLElement {
         const visible = Math.ceil(this.scroller.clientHeight / HEIGHT) + 8;
         const first = Math.max(0, Math.floor(this.scroller.scrollTop / HEIGHT) - 4);
         const count = source.count + (source.isComplete ? 0 : 1);
-        this.#body.style.height = `${count * HEIGHT}px`;
+        if (this.#height !== count) {
+            this.#height = count;
+            this.#body.style.height = `${count * HEIGHT}px`;
+        }
         while (this.#rows.length < Math.min(visible, count)) this.#addRow();
         const pool = this.#rows.length;
         for (let offset = 0; offset < pool; offset++) {
@@ -71,9 +77,11 @@ export class Grid extends HTMLElement {
             this.#place(this.#rows[index % pool], index, count);
         }
         this.scroller.setAttribute("aria-rowcount", source.isComplete ? source.count + 1 : -1);
-        this.#foot.textContent = source.problem ? "" : source.isComplete
+        const said = source.problem ? "" : source.isComplete
             ? source.count === 1 ? "1 row" : `${source.count.toLocaleString("en")} rows`
             : `${source.count.toLocaleString("en")} rows so far`;
+        // Screen readers are told of what is new, and of nothing else.
+        if (this.#foot.textContent !== said) this.#foot.textContent = said;
         this.#mark();
     }
 
@@ -84,24 +92,31 @@ export class Grid extends HTMLElement {
     }
 
     #place(row, index, count) {
-        row.hidden = index >= count;
-        if (row.hidden) return;
+        const isHidden = index >= count;
+        if (row.hidden !== isHidden) row.hidden = isHidden;
+        if (isHidden) return;
         const content = this.#source.row(index);
-        row.style.transform = `translateY(${index * HEIGHT}px)`;
-        row.id = `row-${index}`;
-        row.setAttribute("aria-rowindex", index + 2);
-        row.dataset.index = index;
+        if (row.dataset.index !== String(index)) {
+            row.style.transform = `translateY(${index * HEIGHT}px)`;
+            row.id = `row-${index}`;
+            row.setAttribute("aria-rowindex", index + 2);
+            row.dataset.index = index;
+        }
         row.classList.toggle("waiting", content === undefined);
         this.#columns.forEach((column, place) => {
             const text = content === undefined ? "" : column.text(content);
             const cell = row.children[place];
             if (cell.textContent !== text) cell.textContent = text;
-            if (column.kind) cell.className = content === undefined ? "" : column.kind(content);
+            const kind = content === undefined || !column.kind ? "" : column.kind(content);
+            if (cell.className !== kind) cell.className = kind;
         });
     }
 
     #mark() {
-        for (const row of this.#rows) row.setAttribute("aria-selected", Number(row.dataset.index) === this.#active);
+        for (const row of this.#rows) {
+            const isActive = String(Number(row.dataset.index) === this.#active);
+            if (row.getAttribute("aria-selected") !== isActive) row.setAttribute("aria-selected", isActive);
+        }
         const active = this.#rows.find(row => !row.hidden && Number(row.dataset.index) === this.#active);
         if (active) this.scroller.setAttribute("aria-activedescendant", active.id);
         else this.scroller.removeAttribute("aria-activedescendant");
