@@ -5,31 +5,6 @@ import Testing
 
 @Suite("Core Data models: bytes from outside")
 struct ModelFuzzTests {
-    /// Changes bytes the same way in every run.
-    private struct Changes {
-        var state: UInt64
-
-        mutating func next(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % max(bound, 1)
-        }
-
-        mutating func change(_ data: Data) -> Data {
-            var bytes = Array(data)
-            for _ in 0...next(4) where !bytes.isEmpty {
-                let place = next(bytes.count)
-                switch next(5) {
-                case 0: bytes[place] ^= UInt8(1 << next(8))
-                case 1: bytes[place] = UInt8(next(256))
-                case 2: bytes.removeSubrange(place..<min(bytes.count, place + 1 + next(16)))
-                case 3: bytes.insert(contentsOf: bytes[place...].prefix(next(64)), at: next(place))
-                default: bytes.removeLast(next(min(64, bytes.count)))
-                }
-            }
-            return Data(bytes)
-        }
-    }
-
     /// A model is read or refused; one that is read can be used for everything.
     private func use(_ read: () throws -> CoreDataModel) throws -> Bool {
         let model: CoreDataModel
@@ -55,7 +30,7 @@ struct ModelFuzzTests {
         let whole = try Data(
             contentsOf: Fixture.url("App.xcdatamodeld/App 2.xcdatamodel/contents")
         )
-        var changes = Changes(state: 26)
+        var changes = ByteChanges(state: 26)
         var readable = 0
         for _ in 0..<1500 {
             let data = changes.change(whole)
@@ -68,7 +43,7 @@ struct ModelFuzzTests {
     @Test("No change of bytes in an archived model ends the process")
     func archives() throws {
         let whole = try Data(contentsOf: Fixture.url("Trips.mom"))
-        var changes = Changes(state: 2026)
+        var changes = ByteChanges(state: 2026)
         var readable = 0
         for _ in 0..<3000 {
             let data = changes.change(whole)
@@ -81,7 +56,7 @@ struct ModelFuzzTests {
     @Test("No change of bytes in a store ends the process")
     func stores() throws {
         let whole = try Data(contentsOf: Fixture.url("Trips.store"))
-        var changes = Changes(state: 7)
+        var changes = ByteChanges(state: 7)
         try Fixture.inFolder { folder in
             let file = folder.appendingPathComponent("changed.store")
             for _ in 0..<150 {

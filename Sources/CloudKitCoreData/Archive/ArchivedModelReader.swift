@@ -13,7 +13,9 @@ struct ArchivedModelReader {
     /// - Throws: ``CoreDataModelError`` for what is no archive of a model.
     static func model(_ data: Data) throws(CoreDataModelError) -> CoreDataModel {
         var reader = Self(archive: try KeyedArchive(data))
-        return try reader.model()
+        var model = try reader.model()
+        model.isArchived = true
+        return model
     }
 
     private mutating func model() throws(CoreDataModelError) -> CoreDataModel {

@@ -26,6 +26,9 @@ public struct CoreDataModel: Hashable, Sendable {
     public let isUsedWithCloudKit: Bool
     /// What was found in the file and is not known here.
     public let unknownParts: [UnknownPart]
+    /// Whether the model was read from an archive, which does not say whether values may move to
+    /// files.
+    package internal(set) var isArchived = false
 
     private let places: [String: Int]
     private let children: [String: [String]]
@@ -146,12 +149,23 @@ public struct CoreDataModel: Hashable, Sendable {
 
     /// The relationship that leads back; nil where there is none.
     public func inverse(of relationship: Relationship) -> Relationship? {
+        inverseAndOwner(of: relationship)?.inverse
+    }
+
+    /// The name of the entity that declares the relationship that leads back.
+    func owner(ofInverseOf relationship: Relationship) -> String? {
+        inverseAndOwner(of: relationship)?.owner
+    }
+
+    private func inverseAndOwner(
+        of relationship: Relationship
+    ) -> (inverse: Relationship, owner: String)? {
         guard let name = relationship.inverseName,
             var entity = entity(named: relationship.inverseEntity ?? relationship.destination)
         else { return nil }
         while true {
             if let place = relationshipPlaces[entity.name]?[name] {
-                return entity.relationships[place]
+                return (entity.relationships[place], entity.name)
             }
             guard let parent = entity.parent.flatMap({ self.entity(named: $0) }) else { return nil }
             entity = parent

@@ -30,6 +30,23 @@ extension CoreDataModel {
             if let error = error as? CoreDataModelError { throw error }
             throw StoreCopy.failure(name, error)
         }
+        try self.init(cached: content, ordered, name)
+    }
+
+    /// Reads the model that an open store keeps.
+    init(cachedIn database: Database, _ name: String) throws {
+        try self.init(
+            cached: Self.cache(in: database, name),
+            OrderColumns(database),
+            name
+        )
+    }
+
+    private init(
+        cached content: Data,
+        _ ordered: OrderColumns,
+        _ name: String
+    ) throws(CoreDataModelError) {
         do {
             self = try Self(archived: content).withOrder(ordered)
         } catch {
@@ -88,7 +105,15 @@ extension CoreDataModel {
                 entities[place].relationships[index].isOrdered = true
             }
         }
-        return try Self(
+        return try with(entities: entities, composites: composites)
+    }
+
+    /// The model with other entities and composites.
+    func with(
+        entities: [Entity],
+        composites: [Composite]
+    ) throws(CoreDataModelError) -> Self {
+        var model = try Self(
             entities: entities,
             composites: composites,
             configurations: configurations,
@@ -97,6 +122,8 @@ extension CoreDataModel {
             isUsedWithCloudKit: isUsedWithCloudKit,
             unknownParts: unknownParts
         )
+        model.isArchived = isArchived
+        return model
     }
 
     private func isOrdered(_ relationship: Relationship, _ columns: OrderColumns) -> Bool {

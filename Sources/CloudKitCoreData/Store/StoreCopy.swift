@@ -5,13 +5,15 @@ import GRDB
 ///
 /// SQLite writes beside a database even when it only reads: it makes the index of the write-ahead
 /// log, and may move the log into the file. A store that an app will open again is never touched.
-final class StoreCopy {
+final class StoreCopy: Sendable {
     /// The files that belong to a database, by what follows its name.
     ///
     /// The log's index is made anew.
     private static let companions = ["-wal", "-journal"]
 
     private let folder: URL
+    /// The store's name.
+    let name: String
     /// The copy.
     let database: DatabaseQueue
 
@@ -22,6 +24,7 @@ final class StoreCopy {
     init(of url: URL) throws(CoreDataModelError) {
         let url = url.resolvingSymlinksInPath()
         let name = url.lastPathComponent
+        self.name = name
         do {
             folder = try FileManager.default.url(
                 for: .itemReplacementDirectory,
@@ -40,9 +43,14 @@ final class StoreCopy {
             try Self.copy(url, to: folder)
             var configuration = Configuration()
             configuration.label = "CoreDataStore"
+            // What refers to nothing in a store is found when rows are read.
+            configuration.foreignKeysEnabled = false
             configuration.prepareDatabase { database in
-                // The file may come from anybody: nothing in its schema runs functions.
-                try database.execute(sql: "PRAGMA trusted_schema = OFF")
+                // The file may come from anybody: nothing in its schema runs functions, and a
+                // damaged page is an error before it is read.
+                try database.execute(
+                    sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON"
+                )
             }
             database = try DatabaseQueue(
                 path: folder.appendingPathComponent(name).path,
@@ -61,12 +69,15 @@ final class StoreCopy {
     }
 
     static func failure(_ name: String, _ error: any Error) -> CoreDataModelError {
-        let message = (error as? DatabaseError)?.message ?? "\(error)"
-        return CoreDataModelError(
+        CoreDataModelError(
             .unreadable,
             name,
-            "this is no store that can be read: \(message)"
+            "this is no store that can be read: \(message(error))"
         )
+    }
+
+    static func message(_ error: any Error) -> String {
+        (error as? DatabaseError)?.message ?? "\(error)"
     }
 
     // MARK: Copying

@@ -1,0 +1,96 @@
+public import Foundation
+import GRDB
+
+extension CoreDataStore {
+    /// Makes a GRDB database of the store.
+    ///
+    /// The tables are those of ``CoreDataTables``. The keys of rows are the names of their records, so
+    /// that a store which syncs the database goes on with the records that are there.
+    ///
+    /// - Parameters:
+    ///   - url: The database's file. It appears when it is whole.
+    ///   - options: What happens to rows without a record, and to values that cannot be read.
+    /// - Returns: What came over, and what did not.
+    /// - Throws: ``CoreDataStoreError``; no file is written then.
+    @discardableResult
+    public func convert(
+        to url: URL,
+        options: CoreDataConversionOptions = CoreDataConversionOptions()
+    ) throws(CoreDataStoreError) -> CoreDataConversionReport {
+        try checkRecords(options)
+        let isThere = FileManager.default.fileExists(atPath: url.path)
+        guard !isThere || options.replacesFile else {
+            throw CoreDataStoreError(.unwritable, url.path, "there is a file already")
+        }
+        let part = url.deletingLastPathComponent()
+            .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+        defer {
+            for suffix in ["", "-journal", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: part.path + suffix)
+            }
+        }
+        do {
+            let report = try convert(into: part, options)
+            let file = try FileHandle(forUpdating: part)
+            try file.synchronize()
+            try file.close()
+            if isThere {
+                // A log of the old file would be taken for one of the new.
+                for suffix in ["-wal", "-shm", "-journal"] {
+                    try? FileManager.default.removeItem(atPath: url.path + suffix)
+                }
+                try FileManager.default.removeItem(at: url)
+            }
+            try FileManager.default.moveItem(at: part, to: url)
+            return report
+        } catch let error as CoreDataStoreError {
+            throw error
+        } catch {
+            throw CoreDataStoreError(.unwritable, url.path, StoreCopy.message(error))
+        }
+    }
+
+    /// Refuses to make new records where some may be in CloudKit.
+    private func checkRecords(
+        _ options: CoreDataConversionOptions
+    ) throws(CoreDataStoreError) {
+        let missing = mirror?.missingRecords ?? [:]
+        guard !missing.isEmpty, !options.mintsMissingRecords else { return }
+        let counts = missing.sorted { $0.key < $1.key }.prefix(20).map { "\($0.key) \($0.value)" }
+        throw CoreDataStoreError(
+            .missingRecords,
+            url.lastPathComponent,
+            "the store was mirrored to CloudKit and knows no record of some rows "
+                + "(\(counts.joined(separator: ", "))); open it with the app until it has synced "
+                + "and copy it again, or say that they get new records: mintsMissingRecords, "
+                + "--mint-records"
+        )
+    }
+
+    private func convert(
+        into file: URL,
+        _ options: CoreDataConversionOptions
+    ) throws -> CoreDataConversionReport {
+        let tables = CoreDataTables(model: model, entities: Set(layout.numbers.keys))
+        return try copy.database.writeWithoutTransaction { database in
+            try database.execute(
+                sql: "ATTACH DATABASE ? AS app",
+                arguments: [file.path]
+            )
+            defer { try? database.execute(sql: "DETACH DATABASE app") }
+            // Nobody sees the file before it is whole.
+            try database.execute(
+                sql: "PRAGMA app.journal_mode = MEMORY; PRAGMA app.synchronous = OFF"
+            )
+            var report = CoreDataConversionReport()
+            report.notes = layout.notes + tables.notes
+            try database.inTransaction {
+                var conversion = StoreConversion(self, database, tables, options, report)
+                try conversion.run()
+                report = conversion.report
+                return .commit
+            }
+            return report
+        }
+    }
+}

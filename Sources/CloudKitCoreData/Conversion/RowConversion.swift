@@ -1,0 +1,248 @@
+import Foundation
+import GRDB
+
+/// Converts the rows of one table.
+struct RowConversion {
+    /// Where a column's value comes from.
+    private enum Source {
+        case name
+        case entity
+        case value(Int)
+        case link(Int)
+        case position(Int)
+        case none
+    }
+
+    /// What the query of links gives instead of a name.
+    private enum Link {
+        static let dangling: Int64 = 0
+        static let invalid: Int64 = 1
+    }
+
+    private static let fixedColumns = 3
+
+    private let database: Database
+    private let source: StoreLayout.Table
+    private let target: CoreDataTables.Table
+    private let options: CoreDataConversionOptions
+    private let values: StoredValueReader
+    private let names: (String) -> String
+    /// Where the columns' values come from, for rows of each entity.
+    private var sources: [Int64: [Source]] = [:]
+    private(set) var report: CoreDataConversionReport
+
+    init(
+        _ store: CoreDataStore,
+        _ database: Database,
+        _ source: StoreLayout.Table,
+        _ target: CoreDataTables.Table,
+        _ options: CoreDataConversionOptions,
+        _ report: CoreDataConversionReport
+    ) {
+        self.database = database
+        self.source = source
+        self.target = target
+        self.options = options
+        self.report = report
+        values = StoredValueReader(files: store.files)
+        let layout = store.layout
+        names = { "temp.\(StoreConversion.names(layout, $0))" }
+        for (number, entity) in source.entities {
+            let line = (store.model.ancestors(of: entity) + [entity]).map(\.name)
+            sources[number] = target.columns.map { column in
+                self.source(of: column, Set(line))
+            }
+        }
+    }
+
+    /// Where the value of a column comes from in rows of an entity with some ancestors.
+    private func source(of column: CoreDataTables.Column, _ line: Set<String>) -> Source {
+        func isOwn(_ owner: String) -> Bool {
+            column.owners.contains(owner) && line.contains(owner)
+        }
+        switch column.content {
+        case .recordName: return .name
+        case .entity: return .entity
+        case .value(_, let path):
+            let place = source.values.firstIndex { $0.key == path && isOwn($0.owner) }
+            return place.map(Source.value) ?? .none
+        case .link(let name, _):
+            let place = source.links.firstIndex {
+                $0.relationship.name == name && isOwn($0.owner)
+            }
+            return place.map(Source.link) ?? .none
+        case .position(let name):
+            let place = source.links.firstIndex {
+                $0.relationship.name == name && isOwn($0.owner)
+            }
+            return place.map(Source.position) ?? .none
+        }
+    }
+
+    private var query: String {
+        var columns = ["t.Z_PK", "t.Z_ENT", "n.name"]
+        columns += source.values.map { StoredValueReader.expression($0, of: "t") }
+        columns += source.links.map { link in
+            let column = "t.\(link.column.quotedName)"
+            return """
+                CASE typeof(\(column)) WHEN 'null' THEN NULL WHEN 'integer' THEN coalesce(
+                    (SELECT name FROM \(names(link.target)) WHERE pk = \(column)),
+                    \(Link.dangling)) ELSE \(Link.invalid) END
+                """
+        }
+        columns += source.links.map { $0.orderColumn.map { "t.\($0.quotedName)" } ?? "NULL" }
+        return """
+            SELECT \(columns.joined(separator: ", "))
+            FROM main.\(source.name.quotedName) t NOT INDEXED
+            JOIN \(names(source.root.name)) n ON n.pk = t.Z_PK
+            ORDER BY t.Z_PK
+            """
+    }
+
+    private var insertion: String {
+        let columns = target.columns.map(\.name.quotedName).joined(separator: ", ")
+        let marks = target.columns.map { column in
+            if case .value(.string, _) = column.content { return "CAST(? AS TEXT)" }
+            if case .value(.uri, _) = column.content { return "CAST(? AS TEXT)" }
+            return "?"
+        }
+        return """
+            INSERT INTO app.\(target.name.quotedName) (\(columns))
+            VALUES (\(marks.joined(separator: ", ")))
+            """
+    }
+
+    mutating func run() throws {
+        let insertion = try database.makeStatement(sql: insertion)
+        let rows = try Row.fetchCursor(database, sql: query)
+        var count = 0
+        while let row = try rows.next() {
+            try insertion.setArguments(StatementArguments(try arguments(row)))
+            do {
+                try insertion.execute()
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                throw CoreDataStoreError(
+                    .invalidRow,
+                    "\(source.root.name)/p\(row[0] as DatabaseValue)",
+                    "another row has the same record: \(StoreCopy.message(error))"
+                )
+            }
+            count += 1
+        }
+        report.rows[target.name] = count
+    }
+
+    // MARK: Rows
+
+    private mutating func arguments(_ row: Row) throws -> [DatabaseValue] {
+        guard case .int64(let number) = (row[1] as DatabaseValue).storage,
+            let sources = sources[number], let entity = source.entities[number]
+        else {
+            throw CoreDataStoreError(
+                .invalidRow,
+                "\(source.root.name)/p\(row[0] as DatabaseValue)",
+                "its entity is none of those in \(source.name)"
+            )
+        }
+        var arguments: [DatabaseValue] = []
+        arguments.reserveCapacity(sources.count)
+        for (place, source) in sources.enumerated() {
+            switch source {
+            case .name: arguments.append(row[2])
+            case .entity: arguments.append(entity.name.databaseValue)
+            case .value(let index): arguments.append(try value(index, place, row, entity))
+            case .link(let index): arguments.append(try link(index, row, entity))
+            case .position(let index):
+                arguments.append(
+                    row[
+                        Self.fixedColumns + self.source.values.count + self.source.links.count
+                            + index
+                    ]
+                )
+            case .none:
+                arguments.append(target.columns[place].defaultValue?.bound ?? .null)
+            }
+        }
+        return arguments
+    }
+
+    private mutating func value(
+        _ index: Int,
+        _ place: Int,
+        _ row: Row,
+        _ entity: CoreDataModel.Entity
+    ) throws -> DatabaseValue {
+        let stored: DatabaseValue = row[Self.fixedColumns + index]
+        let value = source.values[index]
+        var found: DatabaseValue
+        do {
+            found = try convert(stored, value)
+        } catch {
+            guard options.skipsUnreadableValues else {
+                throw error.within(
+                    "\(entity.name)/p\(row[0] as DatabaseValue).\(value.key)"
+                )
+            }
+            report.skippedValues["\(value.owner).\(value.key)", default: 0] += 1
+            found = .null
+        }
+        if found.isNull, let missing = target.columns[place].defaultValue?.bound {
+            report.filledValues["\(value.owner).\(value.key)", default: 0] += 1
+            found = missing
+        }
+        return found
+    }
+
+    /// A value as its column has it; text as bytes, for the insertion makes it text.
+    private func convert(
+        _ stored: DatabaseValue,
+        _ value: StoreLayout.Value
+    ) throws(CoreDataStoreError) -> DatabaseValue {
+        switch (value.attribute.type, stored.storage) {
+        case (_, .null): return stored
+        case (.integer16, .int64), (.integer32, .int64), (.integer64, .int64), (.double, .double),
+            (.float, .double):
+            return stored
+        default: break
+        }
+        guard let read = try values.value(stored, value) else { return .null }
+        guard let bound = read.bound else {
+            throw CoreDataStoreError(
+                .invalidRow,
+                "",
+                "its date is in a year that the database's form of dates does not have"
+            )
+        }
+        return bound
+    }
+
+    private mutating func link(
+        _ index: Int,
+        _ row: Row,
+        _ entity: CoreDataModel.Entity
+    ) throws -> DatabaseValue {
+        let found: DatabaseValue = row[Self.fixedColumns + source.values.count + index]
+        guard case .int64(let mark) = found.storage else { return found }
+        let link = source.links[index]
+        guard mark == Link.dangling else {
+            throw CoreDataStoreError(
+                .invalidRow,
+                "\(entity.name)/p\(row[0] as DatabaseValue).\(link.relationship.name)",
+                "its link is no key of a row"
+            )
+        }
+        report.danglingLinks["\(link.owner).\(link.relationship.name)", default: 0] += 1
+        return .null
+    }
+}
+
+extension CoreDataValue {
+    /// What is bound for the value: text of strings and addresses as bytes, because GRDB's end at a
+    /// NUL.
+    fileprivate var bound: DatabaseValue? {
+        switch self {
+        case .string(let text), .uri(let text): Data(text.utf8).databaseValue
+        default: columnValue
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import GRDB
+
+/// The tables of a converted database that say in which zone and state its records are.
+struct StoreRecordTables {
+    static let zones = "coreDataZone"
+    static let records = "coreDataRecord"
+
+    let database: Database
+
+    func create() throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE app.\(Self.zones) (
+                    id INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL, owner TEXT NOT NULL,
+                    scope TEXT
+                );
+                CREATE TABLE app.\(Self.records) (
+                    recordName TEXT NOT NULL, zone INTEGER REFERENCES \(Self.zones) (id),
+                    tableName TEXT NOT NULL, state TEXT NOT NULL,
+                    PRIMARY KEY (recordName, zone)
+                )
+                """
+        )
+    }
+
+    func insert(_ zones: [Int64: CoreDataMirror.Zone]) throws {
+        for (key, zone) in zones {
+            try database.execute(
+                sql: "INSERT INTO app.\(Self.zones) VALUES (?, ?, ?, ?)",
+                arguments: [key, zone.name, zone.owner, zone.scope?.rawValue]
+            )
+        }
+    }
+
+    /// The zone of a record, where the store has it.
+    private static func zone(_ column: String) -> String {
+        "(SELECT id FROM app.\(zones) WHERE id = \(column))"
+    }
+
+    /// The records of a table's rows, and those of rows that were deleted.
+    func insertRows(of table: StoreLayout.Table, named name: String, _ names: String) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO app.\(Self.records)
+                SELECT n.name, \(Self.zone("n.zone")), \(name.literal),
+                    CASE n.state WHEN 'deleted' THEN 'changed' ELSE n.state END
+                FROM temp.\(names.quotedName) n;
+                INSERT OR IGNORE INTO app.\(Self.records)
+                SELECT m.name, \(Self.zone("m.zone")), \(name.literal), 'deleted'
+                FROM temp.\(MirrorTables.records) m
+                WHERE \(MirrorReader.withoutRow(table)) AND m.state = 'deleted'
+                """
+        )
+    }
+
+    /// The records of a relationship's links: those in a table, those that were removed, and further
+    /// ones of one link.
+    func insertLinks(
+        of join: StoreLayout.Join,
+        in table: CoreDataTables.JoinTable,
+        _ layout: StoreLayout
+    ) throws {
+        let name = table.name
+        let (owner, target) = (table.columns[1].name.quotedName, table.columns[2].name.quotedName)
+        func isOf(_ relationship: String, _ root: String) -> String {
+            let entities = layout.table(ofRoot: root)?.entities.values.map(\.name.literal) ?? []
+            return "l.relation = \(relationship.literal) AND l.entity IN "
+                + "(\(entities.sorted().joined(separator: ", ")))"
+        }
+        let isOwn = isOf(join.relationship.name, join.ownerRoot)
+        let isInverse = isOf(join.inverse.name, join.targetRoot)
+        let isInTable =
+            "EXISTS (SELECT 1 FROM app.\(name.quotedName) j WHERE j.recordName = l.name)"
+        let isLinked = """
+            EXISTS (SELECT 1 FROM app.\(name.quotedName) j WHERE
+                (\(isOwn) AND j.\(owner) = l.source AND j.\(target) = l.target)
+                OR (\(isInverse) AND j.\(owner) = l.target AND j.\(target) = l.source))
+            """
+        try database.execute(
+            sql: """
+                INSERT OR IGNORE INTO app.\(Self.records)
+                SELECT l.name, \(Self.zone("l.zone")), \(name.literal), CASE
+                    WHEN l.state = 'deleted' THEN 'deleted'
+                    WHEN \(isInTable) THEN l.state ELSE 'duplicate' END
+                FROM temp.\(MirrorTables.links) l
+                WHERE ((\(isOwn)) OR (\(isInverse)))
+                    AND (l.state = 'deleted' OR \(isInTable) OR \(isLinked));
+                INSERT OR IGNORE INTO app.\(Self.records)
+                SELECT recordName, NULL, \(name.literal), 'new' FROM app.\(name.quotedName)
+                WHERE recordName NOT IN (SELECT name FROM temp.\(MirrorTables.links))
+                """
+        )
+    }
+}

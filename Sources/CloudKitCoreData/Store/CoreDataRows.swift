@@ -1,0 +1,161 @@
+import GRDB
+
+/// Rows of an entity, read as they are asked for.
+///
+/// ```swift
+/// for row in try store.rows(of: "Note") {
+///     let note = try row.get()
+///     print(note.values["title"] as Any)
+/// }
+/// ```
+///
+/// No more than some hundred rows are in memory. After an error comes the end.
+public struct CoreDataRows: Sequence, Sendable {
+    /// Reads the rows of one pass.
+    public struct Iterator: IteratorProtocol {
+        fileprivate var pages: StorePages<CoreDataRow>
+        fileprivate let entities: Set<String>
+
+        /// The next row, or the error that ends the rows.
+        public mutating func next() -> Result<CoreDataRow, CoreDataStoreError>? {
+            while let row = pages.next() {
+                if case .success(let row) = row, !entities.contains(row.entity) { continue }
+                return row
+            }
+            return nil
+        }
+    }
+
+    let copy: StoreCopy
+    let reader: RowReader
+    let entities: Set<String>
+
+    /// Begins with the first row.
+    public func makeIterator() -> Iterator {
+        Iterator(
+            pages: StorePages(copy: copy, sql: reader.sql) { row in
+                let (value, size) = try reader.row(row)
+                return (value.id.key, value, size)
+            },
+            entities: entities
+        )
+    }
+}
+
+/// Links of a many-to-many relationship, read as they are asked for.
+///
+/// After an error comes the end.
+public struct CoreDataLinks: Sequence, Sendable {
+    /// Reads the links of one pass.
+    public struct Iterator: IteratorProtocol {
+        fileprivate var pages: StorePages<CoreDataLink>
+
+        /// The next link, or the error that ends the links.
+        public mutating func next() -> Result<CoreDataLink, CoreDataStoreError>? { pages.next() }
+    }
+
+    let copy: StoreCopy
+    let join: StoreLayout.Join
+    /// Whether the relationship is the one that leads back.
+    let isInverse: Bool
+
+    /// Begins with the first link.
+    public func makeIterator() -> Iterator {
+        let join = join
+        let source = (isInverse ? join.targetColumn : join.ownerColumn)
+        let target = (isInverse ? join.ownerColumn : join.targetColumn)
+        let order = isInverse ? join.inverseOrderColumn : join.orderColumn
+        let (sourceRoot, targetRoot) =
+            isInverse ? (join.targetRoot, join.ownerRoot) : (join.ownerRoot, join.targetRoot)
+        let sql = """
+            SELECT rowid, \(source.quotedName), \(target.quotedName),
+                \(order?.quotedName ?? "NULL")
+            FROM main.\(join.table.quotedName) NOT INDEXED WHERE rowid > ? ORDER BY rowid
+            """
+        return Iterator(
+            pages: StorePages(copy: copy, sql: sql) { row in
+                guard case .int64(let key) = (row[0] as DatabaseValue).storage,
+                    case .int64(let source) = (row[1] as DatabaseValue).storage,
+                    case .int64(let target) = (row[2] as DatabaseValue).storage
+                else {
+                    throw CoreDataStoreError(.invalidRow, join.table, "a link has no two rows")
+                }
+                var position: Int64?
+                if case .int64(let place) = (row[3] as DatabaseValue).storage { position = place }
+                let link = CoreDataLink(
+                    source: CoreDataObjectID(root: sourceRoot, key: source),
+                    target: CoreDataObjectID(root: targetRoot, key: target),
+                    position: position
+                )
+                return (key, link, 0)
+            }
+        )
+    }
+}
+
+/// What a query gives, some hundred rows at a time, each time after the key of the last.
+struct StorePages<Value> {
+    private static var mostRows: Int { 500 }
+    private static var mostBytes: Int { 4 << 20 }
+
+    private let copy: StoreCopy
+    private let sql: String
+    private let read: (Row) throws -> (key: Int64, value: Value, size: Int)
+    private var last: Int64?
+    private var page: [Value] = []
+    private var place = 0
+    private var isAtEnd = false
+
+    init(
+        copy: StoreCopy,
+        sql: String,
+        read: @escaping (Row) throws -> (key: Int64, value: Value, size: Int)
+    ) {
+        self.copy = copy
+        self.sql = sql
+        self.read = read
+    }
+
+    mutating func next() -> Result<Value, CoreDataStoreError>? {
+        while place == page.count {
+            if isAtEnd { return nil }
+            do {
+                try turn()
+            } catch {
+                isAtEnd = true
+                page = []
+                place = 0
+                return .failure(CoreDataStoreError(error, copy.name))
+            }
+        }
+        place += 1
+        return .success(page[place - 1])
+    }
+
+    private mutating func turn() throws {
+        page.removeAll(keepingCapacity: true)
+        place = 0
+        let start = last ?? Int64.min
+        (page, last, isAtEnd) = try copy.database.read { database in
+            var (page, last): ([Value], Int64?) = ([], nil)
+            var size = 0
+            let rows = try Row.fetchCursor(
+                database.cachedStatement(sql: sql),
+                arguments: [start]
+            )
+            while let row = try rows.next() {
+                let found = try read(row)
+                if found.key <= start {
+                    throw CoreDataStoreError(.unreadable, copy.name, "its rows are in no order")
+                }
+                page.append(found.value)
+                last = found.key
+                size += found.size
+                if page.count >= Self.mostRows || size >= Self.mostBytes {
+                    return (page, last, false)
+                }
+            }
+            return (page, last, true)
+        }
+    }
+}

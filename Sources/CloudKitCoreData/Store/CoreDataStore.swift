@@ -1,0 +1,210 @@
+public import Foundation
+import GRDB
+
+/// A store of Core Data or SwiftData, read without either.
+///
+/// ```swift
+/// let store = try CoreDataStore(url: URL(fileURLWithPath: "App.sqlite"), model: model)
+/// for row in try store.rows(of: "Note") { print(try row.get().values) }
+/// try store.convert(to: URL(fileURLWithPath: "app.sqlite"))
+/// ```
+///
+/// The file and what belongs to it is copied, and only the copy is opened. Files of large values are
+/// read where they are.
+public final class CoreDataStore: Sendable {
+    /// An entity of a store.
+    public struct EntityCount: Hashable, Sendable {
+        /// The entity's name.
+        public let name: String
+        /// How many rows are of this entity, without those of its sub-entities.
+        public let rows: Int
+    }
+
+    /// The store's file.
+    public let url: URL
+    /// The store's model: the one that was given, or the one that the store keeps.
+    public let model: CoreDataModel
+    /// The store's identifier, which is in the addresses of its objects.
+    public let identifier: String?
+    /// The entities that have objects of their own, by name.
+    public let entities: [EntityCount]
+    /// What the store knows of CloudKit; nil where it was never mirrored.
+    public let mirror: CoreDataMirror?
+    /// What is in the store or its model and does not come over, in words.
+    public let notes: [String]
+
+    let copy: StoreCopy
+    let layout: StoreLayout
+    let files: ExternalData
+    let zones: [Int64: CoreDataMirror.Zone]?
+
+    /// Opens a copy of a store.
+    ///
+    /// - Parameters:
+    ///   - url: The store's file; what belongs to it is beside it.
+    ///   - model: The version of the model that the app used last; nil for the one that the store
+    ///     keeps.
+    ///   - externalData: Whether values of an attribute may be in files beside the store, by
+    ///     entity and attribute such as `Trip.photo`, where the model does not say.
+    /// - Throws: ``CoreDataStoreError``, for another model with the entities that differ.
+    public init(
+        url: URL,
+        model: CoreDataModel? = nil,
+        externalData: [String: Bool] = [:]
+    ) throws(CoreDataStoreError) {
+        self.url = url
+        let place = url.lastPathComponent
+        do {
+            let copy = try StoreCopy(of: url)
+            let files = ExternalData(besideStoreAt: url.resolvingSymlinksInPath())
+            let found = try copy.database.write { database in
+                try Self.check(database, place)
+                var model = try model ?? CoreDataModel(cachedIn: database, place)
+                var reader = try StoreLayoutReader(model, database, externalData, files)
+                var layout = try reader.read(place)
+                if let completed = try reader.completedModel() {
+                    model = completed
+                    reader = try StoreLayoutReader(model, database, externalData, files)
+                    let first = layout.notes
+                    layout = try reader.read(place)
+                    layout.notes = first + layout.notes.filter { !first.contains($0) }
+                }
+                let rows = try Self.count(layout, database)
+                let tables = try MirrorTables(database, reader.tables)
+                let mirror = try tables.map { tables in
+                    try MirrorReader(database, layout, tables.zones).mirror()
+                }
+                return (
+                    model, layout, rows, tables?.zones, mirror,
+                    try Self.identifier(database, reader.tables)
+                )
+            }
+            self.copy = copy
+            self.files = files
+            (self.model, layout, entities, zones, mirror, identifier) = found
+            notes = layout.notes
+        } catch {
+            throw CoreDataStoreError(error, place)
+        }
+    }
+
+    // MARK: Opening
+
+    private static func check(_ database: Database, _ place: String) throws {
+        let encoding = try String.fetchOne(database, sql: "PRAGMA encoding")
+        guard encoding == "UTF-8" else {
+            throw CoreDataStoreError(.unreadable, place, "its text is no UTF-8")
+        }
+        // Pages that contradict each other would give rows twice, or not at all.
+        let finding = try String.fetchOne(database, sql: "PRAGMA main.quick_check(1)")
+        guard finding == "ok" else {
+            throw CoreDataStoreError(
+                .unreadable,
+                place,
+                "it is damaged (\(finding ?? "unknown")); take it from a backup"
+            )
+        }
+    }
+
+    private static func identifier(
+        _ database: Database,
+        _ tables: StoreTables
+    ) throws -> String? {
+        guard tables.contains("Z_METADATA", "Z_UUID") else { return nil }
+        return try String.fetchOne(
+            database,
+            sql: "SELECT Z_UUID FROM main.Z_METADATA WHERE typeof(Z_UUID) = 'text' LIMIT 1"
+        )
+    }
+
+    private static func count(
+        _ layout: StoreLayout,
+        _ database: Database
+    ) throws -> [EntityCount] {
+        var counts: [EntityCount] = []
+        for table in layout.tables {
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT Z_ENT, count(*) FROM main.\(table.name.quotedName) NOT INDEXED
+                    GROUP BY Z_ENT LIMIT \(table.entities.count + 1)
+                    """
+            )
+            var found: [Int64: Int] = [:]
+            for row in rows {
+                guard case .int64(let number) = (row[0] as DatabaseValue).storage,
+                    table.entities[number] != nil
+                else {
+                    throw CoreDataStoreError(
+                        .invalidRow,
+                        table.name,
+                        "rows are of an entity that has none in this table"
+                    )
+                }
+                found[number] = Int.fromDatabaseValue(row[1])
+            }
+            for (number, entity) in table.entities where !entity.isAbstract || found[number] != nil
+            {
+                counts.append(EntityCount(name: entity.name, rows: found[number] ?? 0))
+            }
+        }
+        return counts.sorted { $0.name < $1.name }
+    }
+
+    // MARK: Reading
+
+    /// The rows of an entity in the order of their keys, read as they are asked for.
+    ///
+    /// - Parameters:
+    ///   - entity: The entity's name.
+    ///   - includesSubentities: Whether the rows of entities that inherit from it are among them.
+    /// - Returns: The rows; none is read before it is asked for.
+    /// - Throws: ``CoreDataStoreError`` where the store has no such entity.
+    public func rows(
+        of entity: String,
+        includesSubentities: Bool = true
+    ) throws(CoreDataStoreError) -> CoreDataRows {
+        guard let found = model.entity(named: entity),
+            let table = layout.table(ofRoot: model.root(of: found).name)
+        else {
+            throw CoreDataStoreError(.unknownName, entity, "the store has no such entity")
+        }
+        let names =
+            includesSubentities ? model.hierarchy(below: found).map(\.name) : [found.name]
+        return CoreDataRows(
+            copy: copy,
+            reader: RowReader(table, files, zones: zones),
+            entities: Set(names)
+        )
+    }
+
+    /// The links of a many-to-many relationship, read as they are asked for.
+    ///
+    /// What other relationships lead to follows from ``CoreDataRow/links``.
+    ///
+    /// - Parameters:
+    ///   - relationship: The relationship's name.
+    ///   - entity: The entity that declares or inherits it.
+    /// - Returns: The links; none is read before it is asked for.
+    /// - Throws: ``CoreDataStoreError`` where it is no many-to-many relationship of the entity.
+    public func links(
+        of relationship: String,
+        in entity: String
+    ) throws(CoreDataStoreError) -> CoreDataLinks {
+        let owners = model.entity(named: entity).map { model.ancestors(of: $0) + [$0] } ?? []
+        for owner in owners.map(\.name) {
+            for join in layout.joins {
+                let isOwn = join.owner == owner && join.relationship.name == relationship
+                let isInverse = join.inverseOwner == owner && join.inverse.name == relationship
+                if isOwn || isInverse {
+                    return CoreDataLinks(copy: copy, join: join, isInverse: !isOwn)
+                }
+            }
+        }
+        throw CoreDataStoreError(
+            .unknownName,
+            "\(entity).\(relationship)",
+            "the store has no many-to-many relationship of this name"
+        )
+    }
+}

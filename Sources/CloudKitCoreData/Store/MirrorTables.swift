@@ -1,0 +1,171 @@
+import GRDB
+
+/// Brings the tables in which the mirroring keeps its records into a form that can be joined.
+///
+/// Their own indexes are not trusted: a damaged one would give a row the record of another.
+struct MirrorTables {
+    /// `ent`, `pk`, `name`, `zone`, `state`: the records of rows.
+    static let records = "coreDataRecordOfRow"
+    /// `relation`, `source`, `target`, `name`, `entity`, `zone`, `state`: the records of links, by
+    /// the name of a relationship and the records at its ends.
+    static let links = "coreDataRecordOfLink"
+
+    /// What a row is to its record, as ``CoreDataConversionReport`` explains.
+    enum State: String {
+        case synced
+        case changed
+        case new
+        case deleted
+        case gone
+        case duplicate
+    }
+
+    private let database: Database
+    private let tables: StoreTables
+    private(set) var zones: [Int64: CoreDataMirror.Zone] = [:]
+
+    /// Reads the tables; nil where the store was never mirrored.
+    init?(_ database: Database, _ tables: StoreTables) throws {
+        guard
+            ["ZENTITYID", "ZENTITYPK", "ZCKRECORDNAME"].allSatisfy({
+                tables.contains("ANSCKRECORDMETADATA", $0)
+            })
+        else { return nil }
+        self.database = database
+        self.tables = tables
+        zones = try readZones()
+        try readRecords()
+        try readLinks()
+    }
+
+    /// A column, or what stands for it in files of systems that do not have it.
+    private func column(_ name: String, of table: String, or other: String = "NULL") -> String {
+        tables.contains(table, name) ? name : other
+    }
+
+    // MARK: Zones
+
+    private func readZones() throws -> [Int64: CoreDataMirror.Zone] {
+        let table = "ANSCKRECORDZONEMETADATA"
+        guard tables.contains(table, "ZCKRECORDZONENAME"), tables.contains(table, "Z_PK") else {
+            return [:]
+        }
+        let scope =
+            tables.contains("ANSCKDATABASEMETADATA", "ZDATABASESCOPENUM")
+                && tables.contains(table, "ZDATABASE")
+            ? "(SELECT ZDATABASESCOPENUM FROM main.ANSCKDATABASEMETADATA d "
+                + "WHERE d.Z_PK = ZDATABASE)"
+            : "NULL"
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT Z_PK, ZCKRECORDZONENAME, \(column("ZCKOWNERNAME", of: table)), \(scope)
+                FROM main.\(table) NOT INDEXED ORDER BY Z_PK LIMIT 100000
+                """
+        )
+        var zones: [Int64: CoreDataMirror.Zone] = [:]
+        while let row = try rows.next() {
+            guard case .int64(let key) = (row[0] as DatabaseValue).storage,
+                case .string(let name) = (row[1] as DatabaseValue).storage, !name.isEmpty
+            else { continue }
+            zones[key] = CoreDataMirror.Zone(
+                name: name,
+                owner: String.fromDatabaseValue(row[2]) ?? "__defaultOwner__",
+                scope: Self.scope(row[3])
+            )
+        }
+        return zones
+    }
+
+    private static func scope(_ value: DatabaseValue) -> CoreDataMirror.Zone.Scope? {
+        switch value.storage {
+        case .int64(1): .public
+        case .int64(2): .private
+        case .int64(3): .shared
+        default: nil
+        }
+    }
+
+    // MARK: Records
+
+    private func readRecords() throws {
+        let table = "ANSCKRECORDMETADATA"
+        let isWrong = """
+            typeof(ZENTITYID) <> 'integer' OR typeof(ZENTITYPK) <> 'integer'
+            OR typeof(ZCKRECORDNAME) NOT IN ('text', 'null')
+            OR ZCKRECORDNAME = '' OR length(ZCKRECORDNAME) > 255
+            """
+        let wrong = try Int.fetchOne(
+            database,
+            sql: "SELECT count(*) FROM main.\(table) NOT INDEXED WHERE \(isWrong)"
+        )
+        guard wrong == 0 else {
+            throw CoreDataStoreError(
+                .invalidRow,
+                table,
+                "\(wrong ?? 0) of its rows do not name a row and a record"
+            )
+        }
+        let upload = column("ZNEEDSUPLOAD", of: table, or: "0")
+        let cloudDelete = column("ZNEEDSCLOUDDELETE", of: table, or: "0")
+        let localDelete = column("ZNEEDSLOCALDELETE", of: table, or: "0")
+        try database.execute(
+            sql: """
+                CREATE TEMP TABLE \(Self.records) (
+                    ent INTEGER, pk INTEGER, name TEXT, zone INTEGER, state TEXT,
+                    PRIMARY KEY (ent, pk)
+                ) WITHOUT ROWID
+                """
+        )
+        do {
+            try database.execute(
+                sql: """
+                    INSERT INTO temp.\(Self.records)
+                    SELECT ZENTITYID, ZENTITYPK, ZCKRECORDNAME,
+                        \(column("ZRECORDZONE", of: table)),
+                        CASE WHEN \(cloudDelete) = 1 THEN 'deleted'
+                            WHEN \(localDelete) = 1 THEN 'gone'
+                            WHEN \(upload) = 1 THEN 'changed' ELSE 'synced' END
+                    FROM main.\(table) NOT INDEXED WHERE ZCKRECORDNAME NOTNULL
+                    """
+            )
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            throw CoreDataStoreError(
+                .invalidRow,
+                table,
+                "two records are of one row; open the store with the app once, and copy it again"
+            )
+        }
+    }
+
+    private func readLinks() throws {
+        let table = "ANSCKMIRROREDRELATIONSHIP"
+        try database.execute(
+            sql: """
+                CREATE TEMP TABLE \(Self.links) (
+                    relation TEXT, source TEXT, target TEXT, name TEXT, entity TEXT,
+                    zone INTEGER, state TEXT,
+                    PRIMARY KEY (relation, source, target, name)
+                ) WITHOUT ROWID
+                """
+        )
+        let names = [
+            "ZCDENTITYNAME", "ZRELATIONSHIPNAME", "ZRECORDNAME", "ZRELATEDRECORDNAME",
+            "ZCKRECORDID",
+        ]
+        guard names.allSatisfy({ tables.contains(table, $0) }) else { return }
+        let delete = column("ZNEEDSDELETE", of: table, or: "0")
+        let uploaded = column("ZISUPLOADED", of: table, or: "1")
+        let isText = names.map { "typeof(\($0)) = 'text'" }.joined(separator: " AND ")
+        try database.execute(
+            sql: """
+                INSERT OR IGNORE INTO temp.\(Self.links)
+                SELECT ZRELATIONSHIPNAME, ZRECORDNAME, ZRELATEDRECORDNAME, ZCKRECORDID,
+                    ZCDENTITYNAME, \(column("ZRECORDZONE", of: table)),
+                    CASE WHEN \(delete) = 1 THEN 'deleted' WHEN \(uploaded) = 0 THEN 'changed'
+                        ELSE 'synced' END
+                FROM main.\(table) NOT INDEXED WHERE \(isText)
+                """
+        )
+    }
+}

@@ -1,0 +1,233 @@
+import GRDB
+
+/// Finds where a store keeps what a model names, and what of the two differs.
+struct StoreLayoutReader {
+    let model: CoreDataModel
+    let database: Database
+    let tables: StoreTables
+    let stored: StoredEntities
+    /// What the caller says of attributes whose values may be in files.
+    let externalData: [String: Bool]
+    let files: ExternalData
+
+    var layout = StoreLayout()
+    var differences: [String] = []
+    /// What columns show of composites that the model says nothing of.
+    var additions: [Additions] = []
+
+    init(
+        _ model: CoreDataModel,
+        _ database: Database,
+        _ externalData: [String: Bool],
+        _ files: ExternalData
+    ) throws {
+        self.model = model
+        self.database = database
+        self.externalData = externalData
+        self.files = files
+        tables = try StoreTables(database)
+        stored = try StoredEntities(database, tables)
+        layout.numbers = stored.numbers
+    }
+
+    /// The layout.
+    ///
+    /// - Throws: ``CoreDataStoreError`` with the differences where the model is another one.
+    mutating func read(_ name: String) throws -> StoreLayout {
+        let entities = compareEntities()
+        for root in model.roots where entities.contains(root.name) { try addTable(root) }
+        if differences.isEmpty { addJoins(entities) }
+        guard differences.isEmpty else {
+            var error = CoreDataStoreError(
+                .differentModel,
+                name,
+                "the store was made with another model; give the version that the app used last"
+            )
+            error.differences = differences
+            throw error
+        }
+        return layout
+    }
+
+    /// The model with the parts of composites that only columns show; nil where it has all.
+    func completedModel() throws -> CoreDataModel? {
+        guard !additions.isEmpty else { return nil }
+        var entities = model.entities
+        var composites = model.composites
+        for found in additions {
+            guard let place = entities.firstIndex(where: { $0.name == found.entity }) else {
+                continue
+            }
+            guard let name = found.composite,
+                let index = entities[place].attributes.firstIndex(where: { $0.name == name })
+            else {
+                let known = Set(entities[place].attributes.map(\.name))
+                entities[place].attributes += found.parts.filter { !known.contains($0.name) }
+                continue
+            }
+            var composite = CoreDataModel.Composite(name: "\(found.entity).\(name)")
+            composite.attributes = found.parts
+            composites.append(composite)
+            entities[place].attributes[index].compositeName = composite.name
+        }
+        return try model.with(entities: entities, composites: composites)
+    }
+
+    // MARK: Entities
+
+    /// Compares the entities, and returns those that the store has.
+    private mutating func compareEntities() -> Set<String> {
+        let found = Set(stored.entries.keys)
+        let named = Set(model.entities.map(\.name))
+        // A store of one configuration has its entities alone.
+        let configuration = model.configurations.first { configuration in
+            let names = Set(configuration.entities)
+            return names == found && names != named
+        }
+        let expected = configuration.map { Set($0.entities) } ?? named
+        for name in expected.subtracting(found).sorted() {
+            differences.append("\(name): the store has no such entity")
+        }
+        for name in found.subtracting(expected).sorted() {
+            differences.append("\(name): the model has no such entity")
+        }
+        for name in expected.intersection(found).sorted() {
+            guard let entity = model.entity(named: name), let entry = stored.entries[name] else {
+                continue
+            }
+            let parent = entry.parent == 0 ? nil : stored.name(of: entry.parent)
+            if parent != entity.parent {
+                differences.append(
+                    "\(name): its parent is \(entity.parent ?? "none"), in the store "
+                        + (parent ?? "none")
+                )
+            }
+        }
+        return expected.intersection(found)
+    }
+
+    // MARK: Tables
+
+    private mutating func addTable(_ root: CoreDataModel.Entity) throws {
+        let name = "Z" + root.name.uppercased()
+        guard let columns = tables.columns[name],
+            columns.contains(where: { $0.name == "Z_PK" && $0.isKey && $0.type == "INTEGER" }),
+            columns.contains(where: { $0.name == "Z_ENT" })
+        else {
+            differences.append("\(root.name): the store has no table \(name) with rows of it")
+            return
+        }
+        var table = StoreLayout.Table(root: root, name: name)
+        for entity in model.hierarchy(below: root) {
+            if let number = stored.entries[entity.name]?.number { table.entities[number] = entity }
+        }
+        var assignment = ColumnAssignment(table, self)
+        try assignment.assign()
+        differences += assignment.differences
+        layout.notes += assignment.notes
+        if let found = assignment.additions { additions.append(found) }
+        table.values = assignment.values
+        table.links = assignment.links
+        layout.tables.append(table)
+    }
+
+    // MARK: Many-to-many
+
+    private mutating func addJoins(_ entities: Set<String>) {
+        var taken: Set<String> = []
+        for entity in model.entities where entities.contains(entity.name) {
+            for relationship in entity.relationships
+            where relationship.isToMany && !relationship.isTransient {
+                guard let inverse = model.inverse(of: relationship) else {
+                    layout.notes.append(
+                        "\(entity.name).\(relationship.name): it has no inverse, and where the "
+                            + "store keeps it is not known; its links do not come over"
+                    )
+                    continue
+                }
+                let inverseOwner = declaringEntity(of: inverse, relationship)
+                guard inverse.isToMany,
+                    Self.isFirst(entity.name, relationship.name, inverseOwner, inverse.name)
+                else { continue }
+                guard
+                    let join = join(entity, relationship, inverse, inverseOwner, &taken)
+                else {
+                    differences.append(
+                        "\(entity.name).\(relationship.name): the store has no table for its links"
+                    )
+                    continue
+                }
+                layout.joins.append(join)
+            }
+        }
+        noteOtherJoins(taken)
+    }
+
+    /// Tables of links that no relationship of the model has.
+    private mutating func noteOtherJoins(_ taken: Set<String>) {
+        let numbers = Set(layout.numbers.values)
+        for table in tables.numbered where !taken.contains(table) {
+            guard let name = NumberedName(table), numbers.contains(name.number) else { continue }
+            let text = "\(table): the model has no relationship of this table"
+            if model.isArchived { layout.notes.append(text) } else { differences.append(text) }
+        }
+    }
+
+    /// Whether a relationship is the end that CloudKit names first.
+    static func isFirst(
+        _ entity: String,
+        _ name: String,
+        _ otherEntity: String,
+        _ other: String
+    ) -> Bool {
+        let order = (entity.lowercased(), name.lowercased(), name)
+        return order <= (otherEntity.lowercased(), other.lowercased(), other)
+    }
+
+    /// The entity that declares the inverse of a relationship.
+    private func declaringEntity(
+        of inverse: CoreDataModel.Relationship,
+        _ relationship: CoreDataModel.Relationship
+    ) -> String {
+        model.owner(ofInverseOf: relationship) ?? relationship.destination
+    }
+
+    private func join(
+        _ entity: CoreDataModel.Entity,
+        _ relationship: CoreDataModel.Relationship,
+        _ inverse: CoreDataModel.Relationship,
+        _ inverseOwner: String,
+        _ taken: inout Set<String>
+    ) -> StoreLayout.Join? {
+        guard let other = model.entity(named: inverseOwner) else { return nil }
+        let ends = (
+            JoinEnd(entity: entity, relationship: relationship, model, layout.numbers),
+            JoinEnd(entity: other, relationship: inverse, model, layout.numbers)
+        )
+        var candidates: [(table: String, columns: JoinColumns)] = []
+        for table in tables.numbered where !taken.contains(table) {
+            guard let name = NumberedName(table), ends.0.names(name) || ends.1.names(name),
+                let columns = JoinColumns(tables.columns[table] ?? [], table, ends)
+            else { continue }
+            candidates.append((table, columns))
+        }
+        // Without digits at the end first: those are of a second relationship of the name.
+        guard let found = candidates.min(by: { $0.table.count < $1.table.count }) else {
+            return nil
+        }
+        taken.insert(found.table)
+        return StoreLayout.Join(
+            owner: entity.name,
+            relationship: relationship,
+            inverse: inverse,
+            inverseOwner: inverseOwner,
+            table: found.table,
+            ownerColumn: found.columns.owner,
+            targetColumn: found.columns.target,
+            orderColumn: relationship.isOrdered ? found.columns.targetOrder : nil,
+            inverseOrderColumn: inverse.isOrdered ? found.columns.ownerOrder : nil,
+            ownerRoot: model.root(of: entity).name,
+            targetRoot: model.root(of: other).name
+        )
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import GRDB
+
+/// Makes values of what the columns of a store hold.
+struct StoredValueReader: Sendable {
+    let files: ExternalData
+
+    /// The SQL that gives a column's value, text as bytes: strings of GRDB end at a NUL.
+    static func expression(_ value: StoreLayout.Value, of row: String) -> String {
+        let column = "\(row).\(value.column.quotedName)"
+        guard [.string, .uri].contains(value.attribute.type) else { return column }
+        // A number says that it is neither text nor nothing.
+        guard value.isExternal else {
+            return """
+                CASE typeof(\(column)) WHEN 'text' THEN CAST(\(column) AS BLOB)
+                WHEN 'null' THEN NULL ELSE 0 END
+                """
+        }
+        return """
+            CASE typeof(\(column))
+            WHEN 'text' THEN CAST(CAST(x'00' AS TEXT) || \(column) AS BLOB)
+            WHEN 'null' THEN NULL WHEN 'blob' THEN \(column) ELSE 0 END
+            """
+    }
+
+    /// The value of a column; nil where there is none.
+    func value(
+        _ stored: DatabaseValue,
+        _ value: StoreLayout.Value
+    ) throws(CoreDataStoreError) -> CoreDataValue? {
+        switch (value.attribute.type, stored.storage) {
+        case (_, .null): return nil
+        case (.integer16, .int64(let number)), (.integer32, .int64(let number)),
+            (.integer64, .int64(let number)):
+            return .integer(number)
+        case (.boolean, .int64(let number)): return .boolean(number != 0)
+        case (.double, .int64(let number)), (.float, .int64(let number)):
+            return .double(Double(number))
+        case (.double, .double(let number)), (.float, .double(let number)): return .double(number)
+        case (.decimal, let storage):
+            if let number = Self.decimal(storage) { return .decimal(number) }
+        case (.date, .int64(let seconds)):
+            return .date(Date(timeIntervalSinceReferenceDate: Double(seconds)))
+        case (.date, .double(let seconds)) where seconds.isFinite:
+            return .date(Date(timeIntervalSinceReferenceDate: seconds))
+        case (.string, .blob(let data)): return .string(try text(try bytes(data, value)))
+        case (.uri, .blob(let data)): return .uri(try text(try bytes(data, value)))
+        case (.uuid, .blob(let data)) where data.count == 16: return .uuid(UUID(bytes: data))
+        case (.binary, .blob(let data)), (.transformable, .blob(let data)):
+            return .bytes(try bytes(data, value))
+        default: break
+        }
+        throw CoreDataStoreError(
+            .invalidRow,
+            "",
+            "its value is no \(value.attribute.type.name)"
+        )
+    }
+
+    private func text(_ data: Data) throws(CoreDataStoreError) -> String {
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw CoreDataStoreError(.invalidRow, "", "its text is no UTF-8")
+        }
+        return text
+    }
+
+    /// The bytes of a value, which may be in a file.
+    func bytes(
+        _ data: Data,
+        _ value: StoreLayout.Value
+    ) throws(CoreDataStoreError) -> Data {
+        guard value.isExternal, let mark = data.first else { return data }
+        switch mark {
+        case ExternalData.Mark.inline: return Data(data.dropFirst())
+        case ExternalData.Mark.file: return try files.content(Data(data.dropFirst()))
+        case ExternalData.Mark.text where value.attribute.type == .string:
+            return Data(data.dropFirst())
+        default:
+            throw CoreDataStoreError(
+                .invalidRow,
+                "",
+                "it begins with the byte \(mark), and values that may be in files with 1 or 2"
+            )
+        }
+    }
+
+    /// A number as a decimal, with the digits that tell it apart from all others.
+    private static func decimal(_ storage: DatabaseValue.Storage) -> Decimal? {
+        let text: String
+        switch storage {
+        case .int64(let number): return Decimal(number)
+        case .double(let number):
+            guard number.isFinite else { return nil }
+            text = "\(number)"
+        case .string(let digits): text = digits
+        case .null, .blob: return nil
+        }
+        guard case .decimal(let number)? = CoreDataValue(text, as: .decimal) else { return nil }
+        return number
+    }
+}
+
+extension UUID {
+    /// The identifier of 16 bytes.
+    init(bytes data: Data) {
+        var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &uuid) { target in
+            for (place, byte) in zip(target.indices, data) { target[place] = byte }
+        }
+        self.init(uuid: uuid)
+    }
+}
