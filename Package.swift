@@ -346,6 +346,7 @@ let package = Package(
             name: "CLITests",
             dependencies: [
                 cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool", "CloudKitWebClient",
+                grdb,
             ]
         ),
         .target(
@@ -375,8 +376,8 @@ let package = Package(
         .testTarget(
             name: "CloudKitStoreTests",
             dependencies: [
-                cloudKit, coreLocation, "CloudKitExtras", "CloudKitStore", "CloudKitTesting",
-                "CloudKitWebClient", "StoreProcess", "Support", grdb,
+                cloudKit, coreLocation, "CloudKitCoreData", "CloudKitExtras", "CloudKitStore",
+                "CloudKitTesting", "CloudKitWebClient", "StoreProcess", "Support", grdb,
             ],
             // A file of an earlier version, which the tests open where it stands in the sources.
             exclude: ["Fixtures"]

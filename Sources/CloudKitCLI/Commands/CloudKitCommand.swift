@@ -22,7 +22,8 @@ public struct CloudKitCommand: AsyncParsableCommand {
         ] + demo + [
             RecordsCommand.self, ZonesCommand.self, SubscriptionsCommand.self, AssetsCommand.self,
             UsersCommand.self, SignInCommand.self, TokensCommand.self, SchemaCommand.self,
-            ModelCommand.self, ExportCommand.self, ImportCommand.self, BackupCommand.self,
+            ModelCommand.self, CoreDataCommand.self, ExportCommand.self, ImportCommand.self,
+            BackupCommand.self,
             RestoreCommand.self, CheckCommand.self, CompletionCommand.self,
         ]
     )

@@ -44,6 +44,10 @@ struct CommandFailure: Error, CustomStringConvertible {
                 )
             )
         case let error as CoreDataModelError: self.init(unusable: error.description)
+        case let error as CoreDataStoreError:
+            let isRefused = [.missingRecords, .invalidRow, .missingFile, .unwritable]
+                .contains(error.code)
+            self = isRefused ? .init(error.description) : .init(unusable: error.description)
         case let error as ServerConfigurationError: self.init(unusable: error.description)
         case let error as BackupError: self.init(unusable: error.description)
         case let error as StorageError:

@@ -239,6 +239,8 @@ extension TableReader {
         var seen: Set<String> = []
         for column in columns {
             let place = "the column '\(column.name)' of the table '\(declaration.name)'"
+            // A key that is the records' names is no field, so that it may be called so.
+            if column.isKey, declaration.recordNames == .key, !column.isEncrypted { continue }
             if let problem = FieldNames.problem(column.field) {
                 throw CloudStoreError(
                     .invalidName,

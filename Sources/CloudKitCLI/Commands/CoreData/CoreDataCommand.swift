@@ -1,0 +1,14 @@
+import ArgumentParser
+
+/// Works with the stores of Core Data and SwiftData.
+struct CoreDataCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "core-data",
+        abstract: "Look into stores of Core Data and SwiftData, and make databases of them.",
+        discussion: """
+            A store is copied with what belongs to it, and only the copy is opened. The exit status \
+            is 1 when a store is not converted, and 2 when it cannot be read.
+            """,
+        subcommands: [CoreDataInspectCommand.self, CoreDataConvertCommand.self]
+    )
+}

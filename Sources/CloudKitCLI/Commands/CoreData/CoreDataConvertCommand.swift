@@ -1,0 +1,87 @@
+import ArgumentParser
+import CloudKitCoreData
+import Foundation
+
+/// Makes a database of a store.
+struct CoreDataConvertCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Make a GRDB database of a store, with the names of its records as keys.",
+        discussion: """
+            The file appears when it is whole. A store that was mirrored, and knows no record of \
+            some rows, is refused, because these would be in CloudKit twice.
+            """
+    )
+
+    /// A conversion, as `--json` prints one.
+    private struct Entry: Encodable {
+        let rows, mintedRecords, danglingLinks, filledValues, skippedValues: [String: Int]
+        let notes: [String]
+    }
+
+    @OptionGroup
+    var options: StoreOptions
+
+    @Option(help: "The file of the new database.")
+    var to: String
+
+    @Flag(help: "Give new names to rows and links that the mirrored store knows no record of.")
+    var mintRecords = false
+
+    @Flag(help: "Make values NULL that cannot be read, instead of ending.")
+    var skipUnreadable = false
+
+    @OptionGroup
+    var overwrite: OverwriteOptions
+
+    @OptionGroup
+    var output: OutputOptions
+
+    func run() async throws {
+        try overwrite.check(to)
+        let target = URL(fileURLWithPath: to)
+        guard target.standardizedFileURL != URL(fileURLWithPath: options.file).standardizedFileURL
+        else {
+            throw CommandFailure(unusable: "--to is the store itself; give another file")
+        }
+        let store = try options.store()
+        var conversion = CoreDataConversionOptions()
+        conversion.mintsMissingRecords = mintRecords
+        conversion.skipsUnreadableValues = skipUnreadable
+        conversion.replacesFile = overwrite.force
+        let report = try store.convert(to: target, options: conversion)
+        try write(report)
+    }
+
+    private func write(_ report: CoreDataConversionReport) throws {
+        guard !output.json else {
+            return try output.write(
+                Entry(
+                    rows: report.rows,
+                    mintedRecords: report.mintedRecords,
+                    danglingLinks: report.danglingLinks,
+                    filledValues: report.filledValues,
+                    skippedValues: report.skippedValues,
+                    notes: report.notes
+                )
+            )
+        }
+        var table = Table("table", "rows")
+        for (name, count) in report.rows.sorted(by: { $0.key < $1.key }) {
+            table.add([name, String(count)])
+        }
+        try Console.write(table)
+        let counts = [
+            ("new names", report.mintedRecords),
+            ("links to rows that are not there", report.danglingLinks),
+            ("missing values that are the default now", report.filledValues),
+            ("values that could not be read", report.skippedValues),
+        ]
+        for (text, places) in counts {
+            for (place, count) in places.sorted(by: { $0.key < $1.key }) {
+                Console.say("\(place): \(text): \(count)")
+            }
+        }
+        for note in report.notes { Console.say(note) }
+    }
+}
