@@ -50,11 +50,25 @@ struct SchemaCommandTests {
             let usage = try await run("validate")
             #expect(usage.status == 2)
             #expect(usage.errors.contains("<file>"))
-            let typed = try await CommandProcess.run(
-                ["schema", "validate", "-"],
+        }
+    }
+
+    @Test("A schema comes from standard input or a pipe, too", arguments: ["-", "/dev/stdin"])
+    func piped(file: String) async throws {
+        let typed = try await CommandProcess.run(
+            ["schema", "validate", file],
+            input: Self.small
+        )
+        #expect(typed.status == 0, "\(typed.errors)")
+        try await inFolder {
+            let data = folder.appendingPathComponent("cloud").path
+            let imported = try await CommandProcess.run(
+                ["schema", "import", file, "--data", data, "--new", "--container", "iCloud.a"],
                 input: Self.small
             )
-            #expect(typed.status == 0, "\(typed.errors)")
+            #expect(imported.status == 0, "\(imported.errors)")
+            let exported = try await run("export", "--data", data)
+            #expect(exported.output.contains("RECORD TYPE Note"), "\(exported.errors)")
         }
     }
 

@@ -12,10 +12,11 @@ struct SchemaFile {
     init(path: String) throws {
         self.path = path
         do {
-            let data =
+            // `Data(contentsOf:)` reads no pipe, such as what a shell makes of `<(command)`.
+            let file: FileHandle =
                 path == "-"
-                ? try FileHandle.standardInput.readToEnd() ?? Data()
-                : try Data(contentsOf: URL(fileURLWithPath: path))
+                ? .standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            let data = try file.readToEnd() ?? Data()
             guard let text = String(validating: data, as: UTF8.self) else {
                 throw CommandFailure(unusable: "\(path) is not text in UTF-8")
             }
