@@ -5,6 +5,7 @@ import CloudKitServerSQLite
 import CloudKitWire
 import Crypto
 import Foundation
+import Logging
 import NIOCore
 import NIOHTTP1
 import ServerFixtures
@@ -277,6 +278,36 @@ struct SignInTests {
             }
             let nobody = try await Self.signIn(server, name: "other", from: "unknown")
             #expect(nobody.status == 429)
+        }
+    }
+
+    @Test("Who has to wait is told for how long, by a minute or by several")
+    func wait() async throws {
+        let clock = VirtualClock()
+        var configuration = CloudServer.Configuration(publicURL: "https://cloud.example.com")
+        configuration.service.passwordCost = .init(rounds: 16, parallelism: 1)
+        let service = CloudService(
+            storage: try SQLiteStorage(path: nil),
+            assets: try FileAssetStorage.temporary(),
+            configuration: configuration.service,
+            clock: clock,
+            randomness: SystemRandomness()
+        )
+        let server = CloudServer(
+            serving: service,
+            configuration: configuration,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        try await TestServer.run(server) { server in
+            func answer() async throws -> String {
+                Self.text(try await Self.signIn(server, name: "nobody"))
+            }
+            for _ in 0..<10 { #expect(try await answer().contains("is wrong")) }
+            #expect(try await answer().contains("Wait 15 minutes, and try again"))
+            clock.advance(by: .seconds(840))
+            #expect(try await answer().contains("Wait a minute, and try again"))
+            clock.advance(by: .seconds(60))
+            #expect(try await answer().contains("is wrong"))
         }
     }
 

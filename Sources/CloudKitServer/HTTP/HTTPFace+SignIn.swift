@@ -139,7 +139,9 @@ extension HTTPFace {
 
     /// Says when to try again.
     private func wait(_ seconds: Int, _ visit: SignInVisit, name: String = "") -> Response {
-        let error = "Too many tries failed. Wait \((seconds + 59) / 60) minutes, and try again."
+        let minutes = (seconds + 59) / 60
+        let time = minutes == 1 ? "a minute" : "\(minutes) minutes"
+        let error = "Too many tries failed. Wait \(time), and try again."
         var response = html(visit.page.form(name: name, error: error), visit, .tooManyRequests)
         response.headers[.retryAfter] = "\(seconds)"
         return response
