@@ -162,33 +162,92 @@ struct SettingsTests {
         #expect(outcome.output.contains("THROTTLED"), "\(outcome.output)\(outcome.errors)")
     }
 
-    @Test("A session that is not used ends after --session-days")
-    func sessionDays() async throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let (data, key) = (folder.path + "/cloud", folder.appendingPathComponent("key"))
-        try Data("a key that only tests know".utf8).write(to: key)
-        for (days, status) in [("1", 1), ("3", 0)] as [(String, Int32)] {
-            let server = try await CommandProcess.start([
-                "serve", "--data", data + days, "--port", "0", "--user", "Ada", "--virtual-clock",
-                "--admin-key-file", key.path, "--session-days", days,
-            ])
-            defer { server.end(SIGTERM) }
-            let settings = ServedCloud.settings(
-                try String(contentsOfFile: data + days + "/ada.env", encoding: .utf8)
+    /// A server whose time can be moved.
+    private struct TimedServer {
+        private static let key = "a key that only tests know"
+
+        /// The settings of its user.
+        let settings: [String: String]
+
+        /// Runs a test against a server with its folder in another one.
+        static func run(
+            in folder: URL,
+            _ arguments: [String],
+            _ test: (TimedServer) async throws -> Void
+        ) async throws {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let (data, key) = (folder.path + "/cloud", folder.path + "/key")
+            try Data(Self.key.utf8).write(to: URL(fileURLWithPath: key))
+            let server = try await CommandProcess.start(
+                [
+                    "serve", "--data", data, "--port", "0", "--user", "Ada", "--virtual-clock",
+                    "--admin-key-file", key,
+                ] + arguments
             )
+            defer { server.end(SIGTERM) }
+            let file = try String(contentsOfFile: data + "/ada.env", encoding: .utf8)
+            try await test(TimedServer(settings: ServedCloud.settings(file)))
+        }
+
+        func advance(days: Int) async throws {
             let moved = try await HTTPTransport().send(
                 TransportRequest(
                     method: "POST",
                     url: (settings["CLOUDKIT_URL"] ?? "") + "/_ck/clock",
-                    headers: ["Authorization": "Bearer a key that only tests know"],
-                    body: Data(#"{"advanceSeconds": 172800}"#.utf8),
+                    headers: ["Authorization": "Bearer \(Self.key)"],
+                    body: Data(#"{"advanceSeconds": \#(days * 86_400)}"#.utf8),
                     timeout: 60
                 )
             )
-            #expect(moved.status == 200)
-            let outcome = try await CommandProcess.run(["zones", "list"], settings: settings)
-            #expect(outcome.status == status, "\(days): \(outcome.errors)")
+            try #require(moved.status == 200)
+        }
+
+        func run(_ arguments: String...) async throws -> CommandProcess.Outcome {
+            try await CommandProcess.run(arguments, settings: settings)
+        }
+    }
+
+    @Test("A session that is not used ends after --session-days", arguments: [1, 3])
+    func sessionDays(days: Int) async throws {
+        try await TimedServer.run(in: folder, ["--session-days", "\(days)"]) { server in
+            try await server.advance(days: 2)
+            let outcome = try await server.run("zones", "list")
+            #expect(outcome.status == (days < 2 ? 1 : 0), "\(outcome.errors)")
+        }
+    }
+
+    @Test("A deletion is told for --tombstone-days; then a change token from before it has expired")
+    func tombstoneDays() async throws {
+        try await TimedServer.run(in: folder, ["--tombstone-days", "2"]) { server in
+            #expect(try await server.run("zones", "create", "Notes").status == 0)
+            let place = ["--type", "Note", "--name", "a", "--zone", "Notes"]
+            let saved = try await CommandProcess.run(
+                ["records", "save"] + place,
+                settings: server.settings
+            )
+            #expect(saved.status == 0, "\(saved.errors)")
+            let all = try await server.run("records", "changes", "--zone", "Notes", "--json")
+            let token = try #require(try all.objects().last?["syncToken"] as? String)
+            let gone = try await server.run("records", "delete", "a", "--zone", "Notes")
+            #expect(gone.status == 0, "\(gone.errors)")
+            func changes() async throws -> CommandProcess.Outcome {
+                try await server.run(
+                    "records",
+                    "changes",
+                    "--zone",
+                    "Notes",
+                    "--since",
+                    token,
+                    "--json"
+                )
+            }
+            try await server.advance(days: 1)
+            #expect(try await changes().objects().first?["deleted"] as? Bool == true)
+            try await server.advance(days: 2)
+            let late = try await changes()
+            #expect(late.status == 1)
+            #expect(late.errors.contains("CHANGE_TOKEN_EXPIRED"), "\(late.errors)")
         }
     }
 

@@ -107,6 +107,8 @@ extension HTTPFace {
                 )
             }
             clock.advance(by: .milliseconds(Int64(step.advanceSeconds * 1000)))
+            // What would have been removed in that time is.
+            try await service.clean()
             return try clockState()
         default: return nil
         }
