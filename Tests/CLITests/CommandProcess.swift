@@ -84,6 +84,9 @@ struct CommandProcess {
             return process.terminationStatus
         }
 
+        /// Sends it a signal.
+        func send(_ signal: CInt) { kill(process.processIdentifier, signal) }
+
         /// Ends it with a signal, and waits until it is gone.
         func end(_ signal: CInt) {
             kill(process.processIdentifier, signal)
@@ -123,6 +126,7 @@ struct CommandProcess {
         process.environment = ProcessInfo.processInfo.environment
             .filter { !$0.key.hasPrefix("CLOUDKIT_") }
             .merging(settings) { $1 }
+        process.standardInput = FileHandle.nullDevice
         let output = Pipe()
         switch stream {
         case .output: process.standardOutput = output

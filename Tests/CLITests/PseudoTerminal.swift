@@ -23,6 +23,38 @@ struct PseudoTerminal {
         showsErrors: Bool = false,
         answers: [(question: String, line: String)] = []
     ) throws -> String {
+        let inputs = answers.map { Input(question: $0.question, act: .type($0.line)) }
+        return try run(arguments, settings, columns, showsErrors, inputs).shown
+    }
+
+    /// Runs a command until it ends because its terminal hangs up.
+    ///
+    /// - Parameters:
+    ///   - arguments: The command's arguments.
+    ///   - text: What the terminal shows last before that.
+    /// - Returns: The exit status.
+    static func hangUp(_ arguments: [String], after text: String) throws -> Int32 {
+        try run(arguments, [:], 80, false, [Input(question: text, act: .hangUp)]).status
+    }
+
+    /// What happens as soon as the terminal shows something.
+    private struct Input {
+        enum Act {
+            case type(String)
+            case hangUp
+        }
+
+        let question: String
+        let act: Act
+    }
+
+    private static func run(
+        _ arguments: [String],
+        _ settings: [String: String],
+        _ columns: UInt16,
+        _ showsErrors: Bool,
+        _ inputs: [Input]
+    ) throws -> (shown: String, status: Int32) {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         var number: Int32 = 0
         try #require(master >= 0 && ioctl(master, Self.unlock, &number) == 0)
@@ -39,24 +71,28 @@ struct PseudoTerminal {
             .merging(["TERM": "xterm"]) { $1 }.merging(settings) { $1 }
         process.standardOutput = terminal
         if showsErrors { process.standardError = terminal }
-        if !answers.isEmpty { process.standardInput = terminal }
+        if !inputs.isEmpty { process.standardInput = terminal }
         try process.run()
         // The command's are the only ones then: reading fails when it has ended.
         try terminal.close()
         var shown: [UInt8] = []
         var bytes = [UInt8](repeating: 0, count: 4096)
-        var waiting = answers[...]
+        var waiting = inputs[...]
         while case let count = read(master, &bytes, bytes.count), count > 0 {
             shown += bytes.prefix(count)
             guard let next = waiting.first,
                 String(decoding: shown, as: UTF8.self).hasSuffix(next.question)
             else { continue }
-            let typed = Array((next.line + "\n").utf8)
-            try #require(write(master, typed, typed.count) == typed.count)
+            switch next.act {
+            case .type(let line):
+                let typed = Array((line + "\n").utf8)
+                try #require(write(master, typed, typed.count) == typed.count)
+            case .hangUp: kill(process.processIdentifier, SIGHUP)
+            }
             waiting.removeFirst()
         }
         process.waitUntilExit()
-        return String(decoding: shown, as: UTF8.self)
+        return (String(decoding: shown, as: UTF8.self), process.terminationStatus)
     }
 }
 #endif

@@ -159,6 +159,16 @@ struct ServeTests {
         #expect(server.status == 0)
     }
 
+    @Test("Without a terminal a server takes SIGHUP as daemons do, and goes on")
+    func hangup() async throws {
+        defer { try? FileManager.default.removeItem(at: data) }
+        let server = try await serve()
+        server.send(SIGHUP)
+        #expect(try await database("bob").allRecordZones().map(\.zoneID) == [.default])
+        server.end(SIGTERM)
+        #expect(server.status == 0)
+    }
+
     @Test(
         "What no server should start with is refused with the remedy",
         arguments: [

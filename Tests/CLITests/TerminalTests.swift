@@ -92,6 +92,24 @@ struct TerminalTests {
         }
     }
 
+    @Test("A server whose terminal goes ends as with Ctrl-C")
+    func hangUp() async throws {
+        let data = FileManager.default.temporaryDirectory
+            .appendingPathComponent("TerminalTests-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: data) }
+        try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+        let key = data.appendingPathComponent("key")
+        try Data("a key that only tests know".utf8).write(to: key)
+        let status = try PseudoTerminal.hangUp(
+            [
+                "serve", "--data", data.path, "--port", "0", "--user", "Ada",
+                "--admin-key-file", key.path,
+            ],
+            after: "ada.env\r\n"
+        )
+        #expect(status == 0)
+    }
+
     @Test("The word Error is red on a terminal, and plain where a program reads it")
     func errorColors() async throws {
         let shown = try PseudoTerminal.show(["recrods"], showsErrors: true)

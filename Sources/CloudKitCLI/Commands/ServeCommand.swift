@@ -67,7 +67,7 @@ struct ServeCommand: AsyncParsableCommand {
     ) async throws {
         var group = ServiceGroupConfiguration(
             services: [server],
-            gracefulShutdownSignals: [.sigterm, .sigint],
+            gracefulShutdownSignals: StopSignals.ofServer(),
             logger: own.logger
         )
         group.maximumGracefulShutdownDuration = .seconds(own.stopSeconds)
