@@ -82,6 +82,64 @@ struct AdministrationTests {
         }
     }
 
+    @Test(
+        "What is revoked beside the running server is refused within seconds; others go on",
+        .timeLimit(.minutes(5))
+    )
+    func revoke() async throws {
+        try await ServedCloud.run { cloud in
+            func administer(
+                _ arguments: String...,
+                input: String = ""
+            ) async throws -> CommandProcess.Outcome {
+                let place = ["--data", cloud.data, "--json"]
+                return try await CommandProcess.run(arguments + place, input: input)
+            }
+            /// Waits until a user is refused: a server looks its callers up every few seconds.
+            func isRefused(_ user: String) async throws {
+                while try await cloud.run("users", "current", as: user).status == 0 {
+                    await Task.yield()
+                }
+                let refused = try await cloud.run("users", "current", as: user)
+                #expect(refused.status == 1, "\(refused.errors)")
+            }
+            let settings = try cloud.settings(of: "ada")
+            let token = try #require(settings["CLOUDKIT_WEB_AUTH_TOKEN"])
+            var names: [String?] = []
+            for user in ["ada", "bob"] {
+                let current = try await cloud.objects("users", "current", as: user)
+                names.append(current.first?["userRecordName"] as? String)
+            }
+            let listed = try await administer("tokens", "list").objects()
+            #expect(listed.map { $0["kind"] as? String } == ["api", "web-auth", "web-auth"])
+            #expect(Set(listed.compactMap { $0["userRecordName"] as? String }) == Set(names))
+            #expect(listed.allSatisfy { ($0["id"] as? String)?.count == 64 })
+            #expect(!listed.description.contains(token))
+
+            // Nothing is revoked when one of them is none.
+            let typed = try await administer("tokens", "revoke", token, "none")
+            #expect(typed.status == 1)
+            #expect(typed.errors.contains("cloudkit tokens list"), "\(typed.errors)")
+            #expect(try await administer("tokens", "list").objects().count == 3)
+
+            let revoked = try await administer("tokens", "revoke", "-", input: token + "\n")
+            #expect(revoked.status == 0, "\(revoked.errors)")
+            #expect(try revoked.objects().map { $0["userRecordName"] as? String } == [names[0]])
+            try await isRefused("ada")
+            #expect(try await cloud.run("users", "current", as: "bob").status == 0)
+
+            let signedOut = try await administer("users", "sign-out", "Bob")
+            #expect(try signedOut.objects().map { $0["kind"] as? String } == ["web-auth"])
+            try await isRefused("bob")
+
+            let api = try #require(listed[0]["id"] as? String)
+            let gone = try await administer("tokens", "revoke", String(api.prefix(12)))
+            #expect(gone.status == 0, "\(gone.errors)")
+            let left = try await administer("tokens", "list")
+            #expect(left.status == 0 && left.output.isEmpty)
+        }
+    }
+
     @Test("Administration and requests write at the same time, and nothing is lost")
     func together() async throws {
         try await ServedCloud.run { cloud in

@@ -113,6 +113,15 @@ extension StorageConformance {
                 try writer.putCredential(credential)
                 #expect(try writer.credential(.webToken, hash: Data([1, 2])) == credential)
                 #expect(try writer.credential(.apiToken, hash: Data([1, 2])) == nil)
+                let other = try writer.addEnvironment(container: "c", .development)
+                let token = StoredCredential(
+                    kind: .apiToken,
+                    hash: Data([9]),
+                    environment: environment.id
+                )
+                try writer.putCredential(token)
+                #expect(try writer.credentials(environment.id) == [token, credential])
+                #expect(try writer.credentials(other.id) == [])
                 try writer.removeCredentials(expiredBefore: 100)
                 #expect(try writer.credential(.webToken, hash: Data([1, 2])) != nil)
                 try writer.removeCredentials(expiredBefore: 101)

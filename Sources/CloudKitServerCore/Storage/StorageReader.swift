@@ -25,6 +25,8 @@ public protocol StorageReader {
     func schema(_ id: RowID<StoredEnvironment>) throws -> Data?
     /// A credential by its hash.
     func credential(_ kind: StoredCredential.Kind, hash: Data) throws -> StoredCredential?
+    /// All credentials of an environment, by kind and hash.
+    func credentials(_ environment: RowID<StoredEnvironment>) throws -> [StoredCredential]
     /// A user by its row.
     func user(_ id: RowID<StoredUser>) throws -> StoredUser?
     /// A user by record name.

@@ -51,6 +51,12 @@ extension Metered {
         return try source.credential(kind, hash: hash)
     }
 
+    func credentials(_ environment: RowID<StoredEnvironment>) throws -> [StoredCredential] {
+        let found = try source.credentials(environment)
+        try work.spend(found.count)
+        return found
+    }
+
     func user(_ id: RowID<StoredUser>) throws -> StoredUser? {
         try work.spend(1)
         return try source.user(id)

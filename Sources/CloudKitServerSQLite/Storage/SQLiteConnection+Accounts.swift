@@ -69,21 +69,18 @@ extension SQLiteConnection {
 
     func credential(_ kind: StoredCredential.Kind, hash: Data) throws -> StoredCredential? {
         try first(
-            """
-            SELECT environment, user, companion, expires FROM credential
-            WHERE kind = ? AND hash = ?
-            """,
-            [kind.rawValue, hash]
-        ) { row in
-            StoredCredential(
-                kind: kind,
-                hash: hash,
-                environment: RowID(rawValue: row[0]),
-                user: (row[1] as Int64?).map(RowID.init(rawValue:)),
-                companion: row[2],
-                expires: row[3]
-            )
-        }
+            Self.selectCredential + " WHERE kind = ? AND hash = ?",
+            [kind.rawValue, hash],
+            Self.credential
+        )
+    }
+
+    func credentials(_ environment: RowID<StoredEnvironment>) throws -> [StoredCredential] {
+        try all(
+            Self.selectCredential + " WHERE environment = ? ORDER BY kind, hash",
+            [environment.rawValue],
+            Self.credential
+        )
     }
 
     func putCredential(_ credential: StoredCredential) throws {
@@ -188,6 +185,23 @@ extension SQLiteConnection {
             container: row[1],
             kind: kind,
             schemaVersion: row[3]
+        )
+    }
+
+    private static let selectCredential =
+        "SELECT kind, hash, environment, user, companion, expires FROM credential"
+
+    private static func credential(_ row: Row) throws -> StoredCredential {
+        guard let kind = StoredCredential.Kind(rawValue: row[0]) else {
+            throw StorageError(.corrupt, "A credential is of an unknown kind")
+        }
+        return StoredCredential(
+            kind: kind,
+            hash: row[1],
+            environment: RowID(rawValue: row[2]),
+            user: (row[3] as Int64?).map(RowID.init(rawValue:)),
+            companion: row[4],
+            expires: row[5]
         )
     }
 

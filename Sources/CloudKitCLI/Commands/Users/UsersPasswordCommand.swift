@@ -6,7 +6,7 @@ struct UsersPasswordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "password",
         abstract: "Give a user in a server's data a password, another one, or none.",
-        discussion: "Sessions that have begun go on."
+        discussion: "Sessions that have begun go on; cloudkit users sign-out ends them."
     )
 
     @Argument(help: "The user: record name, e-mail address, or full name where one user has it.")

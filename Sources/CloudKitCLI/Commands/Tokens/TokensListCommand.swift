@@ -1,0 +1,26 @@
+import ArgumentParser
+import CloudKitServerCore
+
+/// Prints the credentials of a server of one's own.
+struct TokensListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the credentials in a server's data, without their secrets."
+    )
+
+    @OptionGroup(title: "Data")
+    var folder: DataOptions
+
+    @OptionGroup
+    var output: OutputOptions
+
+    func run() async throws {
+        let service = try folder.open()
+        let container = try await folder.containerName(service)
+        let credentials = try await service.credentials(container: container)
+        try output.write(
+            credentials.map { .success(CredentialEntry($0)) },
+            CredentialEntry.table
+        )
+    }
+}

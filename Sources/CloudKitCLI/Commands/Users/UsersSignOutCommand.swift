@@ -1,0 +1,31 @@
+import ArgumentParser
+import CloudKitServerCore
+
+/// Ends the sessions of a user of one's own server.
+struct UsersSignOutCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign-out",
+        abstract: "End all sessions of a user in a server's data, and print them.",
+        discussion: """
+            The user's web auth tokens are refused; who has the password can sign in again. A server \
+            that runs notices within 5 seconds. To end one session, see cloudkit tokens revoke.
+            """
+    )
+
+    @Argument(help: "The user: record name, e-mail address, or full name where one user has it.")
+    var user: String
+
+    @OptionGroup(title: "Data")
+    var folder: DataOptions
+
+    @OptionGroup
+    var output: OutputOptions
+
+    func run() async throws {
+        let service = try folder.open()
+        let container = try await folder.containerName(service)
+        let user = try await service.user(self.user, in: container)
+        let ended = try await service.endSessions(of: user)
+        try output.write(ended.map { .success(CredentialEntry($0)) }, CredentialEntry.table)
+    }
+}

@@ -1,0 +1,42 @@
+import CloudKitServerCore
+
+/// A credential in a server's data, as `--json` prints one.
+struct CredentialEntry: Encodable {
+    let id: String
+    let kind: String
+    let environment: String
+    let userRecordName: String?
+    let expires: Int64?
+
+    init(_ credential: ServiceCredential) {
+        id = credential.id
+        kind = Self.name(of: credential.kind)
+        environment = credential.environment.rawValue
+        userRecordName = credential.userRecordName
+        expires = credential.expires
+    }
+
+    /// The name of the command that makes such a credential.
+    private static func name(of kind: StoredCredential.Kind) -> String {
+        switch kind {
+        case .apiToken: "api"
+        case .webToken: "web-auth"
+        case .serverKey: "server-key"
+        }
+    }
+
+    /// As many digits as are needed to name a credential, and some more.
+    private static let digits = 12
+
+    /// A row for each credential.
+    static func table(_ entries: [CredentialEntry]) -> Table {
+        var table = Table("id", "kind", "environment", "user", "expires")
+        for entry in entries {
+            table.add([
+                String(entry.id.prefix(digits)), entry.kind, entry.environment,
+                entry.userRecordName ?? "", entry.expires.map(ValueText.date) ?? "",
+            ])
+        }
+        return table
+    }
+}

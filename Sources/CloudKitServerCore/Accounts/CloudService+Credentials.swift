@@ -1,0 +1,94 @@
+import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+// What operators do with credentials that were handed out.
+extension CloudService {
+    /// Digits of an identifier that are enough to name a credential.
+    private static let leastDigits = 8
+
+    /// The credentials of a container, by environment, kind and identifier.
+    ///
+    /// - Throws: `RequestError` with `NOT_FOUND` for a container that is not there.
+    public func credentials(container: String) async throws -> [ServiceCredential] {
+        try await storage.read { reader in
+            try Self.rows(of: container, reader).map { $0.credential }
+        }
+    }
+
+    /// The credentials of a container that somebody means by a text: a token, a key's identifier, or
+    /// the first eight or more digits of a credential's own.
+    ///
+    /// - Throws: `RequestError` with `NOT_FOUND` for a container that is not there.
+    public func credentials(
+        meantBy text: String,
+        container: String
+    ) async throws -> [ServiceCredential] {
+        let hashes = [SecretHash.of(text), WebToken(text, try await seal())?.hash]
+        let ids = hashes.compactMap { $0.map(Hexadecimal.encode) }
+        let isBeginning = text.utf8.count >= Self.leastDigits
+        return try await credentials(container: container).filter {
+            ids.contains($0.id) || isBeginning && $0.id.hasPrefix(text.lowercased())
+        }
+    }
+
+    /// Revokes credentials: requests with them are refused.
+    ///
+    /// With an API token go the sessions that were begun with it. Another process over the same storage
+    /// may believe a credential for five seconds more.
+    ///
+    /// - Parameters:
+    ///   - ids: The identifiers.
+    ///   - container: The credentials' container.
+    /// - Returns: What was revoked.
+    /// - Throws: `RequestError` with `NOT_FOUND` for a container that is not there.
+    @discardableResult
+    public func revoke(
+        _ ids: Set<String>,
+        container: String
+    ) async throws -> [ServiceCredential] {
+        try await revoke(in: container) { credential in
+            ids.contains(credential.id) || credential.apiToken.map(ids.contains) == true
+        }
+    }
+
+    /// Ends all sessions of a user, in both environments.
+    ///
+    /// - Returns: The web auth tokens that were revoked.
+    /// - Throws: `RequestError` with `NOT_FOUND` for a container that is not there.
+    @discardableResult
+    public func endSessions(of user: ServiceUser) async throws -> [ServiceCredential] {
+        try await revoke(in: user.container) { credential in
+            credential.kind == .webToken && credential.userRecordName == user.userRecordName
+        }
+    }
+
+    private func revoke(
+        in container: String,
+        where isMeant: @escaping @Sendable (ServiceCredential) -> Bool
+    ) async throws -> [ServiceCredential] {
+        let revoked = try await storage.write { writer in
+            let meant = try Self.rows(of: container, writer).filter { isMeant($0.credential) }
+            for (row, _) in meant { try writer.removeCredential(row.kind, hash: row.hash) }
+            return meant.map { $0.credential }
+        }
+        callers.removeAll()
+        return revoked
+    }
+
+    private static func rows(
+        of container: String,
+        _ reader: any StorageReader
+    ) throws -> [(row: StoredCredential, credential: ServiceCredential)] {
+        try ServiceEnvironment.allCases.flatMap { kind in
+            try reader.credentials(environment(container, kind, reader).id).map { row in
+                let user = try row.user.flatMap { try reader.user($0) }
+                return (row, ServiceCredential(row, kind, user))
+            }
+        }
+    }
+}
