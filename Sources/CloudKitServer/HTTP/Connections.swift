@@ -36,6 +36,8 @@ package final class Connections: Sendable {
 
     private struct Connection {
         let channel: any Channel
+        let peer: Peer
+        /// What it counts for; nil for a proxy's.
         let address: String?
         var answerBytes = 0
         var answeredSince = ContinuousClock.now
@@ -62,11 +64,9 @@ package final class Connections: Sendable {
 
     /// Counts a connection; false when there are too many.
     func admit(_ channel: any Channel) -> Bool {
-        let ip = channel.remoteAddress?.ipAddress ?? ""
-        let isProxy =
-            !limits.countsLoopback && OriginPolicy.isLoopback(ip)
-            || limits.proxies.contains(OriginPolicy.address(ip) ?? ip)
-        let address = isProxy ? nil : OriginPolicy.network(of: ip) ?? ip
+        let peer = Peer(channel.remoteAddress, proxies: limits.proxies)
+        let isProxy = !limits.countsLoopback && peer.isLoopback || peer.isTrusted
+        let address = isProxy ? nil : peer.network
         return state.withLock { state in
             guard state.connections.count < limits.all else { return false }
             if let address {
@@ -74,9 +74,15 @@ package final class Connections: Sendable {
                 state.addresses[address, default: 0] += 1
             }
             state.connections[ObjectIdentifier(channel)] =
-                Connection(channel: channel, address: address)
+                Connection(channel: channel, peer: peer, address: address)
             return true
         }
+    }
+
+    /// The other end of a connection.
+    func peer(of channel: any Channel) -> Peer {
+        state.withLock { $0.connections[ObjectIdentifier(channel)]?.peer }
+            ?? Peer(channel.remoteAddress, proxies: limits.proxies)
     }
 
     /// Forgets a connection that has ended.

@@ -1,4 +1,5 @@
 import CloudKitServerCore
+import CloudKitWire
 import Hummingbird
 
 #if canImport(FoundationEssentials)
@@ -16,4 +17,6 @@ struct FaceAnswer: Sendable {
     var service: ServiceResponse?
     /// The body of the request that it answers, where that was read.
     var requestBody: Data?
+    /// The path that was asked for, where the service has taken it apart.
+    var path: ServicePath?
 }

@@ -16,7 +16,7 @@ extension HTTPFace {
     func administer(_ request: Request, _ context: FaceContext) async -> FaceAnswer {
         let isAllowed = administration.isAllowed(request.headers[.authorization])
         if request.uri.path == "/metrics", request.method == .get,
-            isAllowed || policy.isLocal(request, from: context.channel.remoteAddress)
+            isAllowed || policy.isLocal(request, from: peer(context))
         {
             return text(currentMetrics(), "text/plain; version=0.0.4; charset=utf-8")
         }

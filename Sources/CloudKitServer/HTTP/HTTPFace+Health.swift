@@ -44,7 +44,7 @@ extension HTTPFace {
     /// The page at the server's address: what this is, and how an app reaches it.
     func welcomePage(_ request: Request, _ context: FaceContext) -> FaceAnswer {
         let url =
-            publicURL ?? policy.baseURL(of: request, from: context.channel.remoteAddress)
+            publicURL ?? policy.baseURL(of: request, from: peer(context))
         let nonce = SystemRandomness().bytes(16).map { String($0, radix: 16) }.joined()
         let text = HTMLPage(nonce: nonce).text(
             "Server",

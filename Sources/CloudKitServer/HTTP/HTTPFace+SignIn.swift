@@ -41,10 +41,12 @@ extension HTTPFace {
             if let text = parameters["redirect"], visit.callback == nil {
                 return html(visit.page.problem(Self.refusal(ofCallback: text)), visit, .badRequest)
             }
-            let isLocal = policy.isLocal(request, from: context.channel.remoteAddress)
+            let peer = peer(context)
+            let isLocal = policy.isLocal(request, from: peer)
             switch request.method {
             case .post:
-                return try await signIn(request, visit, isLocal, client(of: request, context))
+                let client = policy.client(of: request, from: peer)
+                return try await signIn(request, visit, isLocal, client)
             case .get, .head:
                 let users = isLocal ? try await service.signInChoices(apiToken: apiToken) : nil
                 return html(visit.page.form(users ?? []), visit)

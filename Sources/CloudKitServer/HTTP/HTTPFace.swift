@@ -44,7 +44,7 @@ struct HTTPFace: HTTPResponder {
 
     private func answer(_ request: Request, _ context: FaceContext) async -> FaceAnswer {
         if let answer = await health(request) { return answer }
-        let peer = context.channel.remoteAddress
+        let peer = peer(context)
         if let refusal = refusal(of: request, from: peer) {
             return answer(service.refusal(refusal))
         }
@@ -69,7 +69,7 @@ struct HTTPFace: HTTPResponder {
         switch AssetRoute(path: path) {
         case .upload(let token): return await upload(request, token)
         case .download(let token): return await download(request, token)
-        case nil: return await call(request, context)
+        case nil: return await call(request, from: peer)
         }
     }
 
@@ -77,17 +77,18 @@ struct HTTPFace: HTTPResponder {
     private static let methods = "GET, POST, OPTIONS"
 
     /// Why a request is not looked at any further; nil when it is.
-    private func refusal(of request: Request, from peer: SocketAddress?) -> RequestError? {
+    private func refusal(of request: Request, from peer: Peer) -> RequestError? {
         // Two readers could believe two of them. `TargetGuard` adds one that stands in the target.
         guard request.headers[values: .host].isEmpty else {
             return RequestError(.badRequest, reason: "The request names more than one Host")
         }
-        let names = [request.head.authority, policy.authority(of: request, from: peer)]
-        if let stranger = names.first(where: { !policy.allows(host: $0 ?? "") }) {
+        var names = [request.head.authority ?? ""]
+        if peer.isTrusted { names.append(policy.authority(of: request, from: peer) ?? "") }
+        if let stranger = names.first(where: { !policy.allows(host: $0) }) {
             return RequestError(
                 .accessDenied,
-                reason: "The server does not answer to the name '\(stranger ?? "")'; whoever runs "
-                    + "it can allow the name with --allowed-host"
+                reason: "The server does not answer to the name '\(stranger)'; whoever runs it can "
+                    + "allow the name with --allowed-host"
             )
         }
         if let origin = request.headers[.origin], !policy.allows(origin: origin),
@@ -109,8 +110,8 @@ struct HTTPFace: HTTPResponder {
         return nil
     }
 
-    private func call(_ request: Request, _ context: FaceContext) async -> FaceAnswer {
-        let isLocal = policy.isLocal(request, from: context.channel.remoteAddress)
+    private func call(_ request: Request, from peer: Peer) async -> FaceAnswer {
+        let isLocal = policy.isLocal(request, from: peer)
         var asked = ServiceRequest(
             method: request.method.rawValue,
             path: request.uri.path,
@@ -118,19 +119,19 @@ struct HTTPFace: HTTPResponder {
             // A name instead of a proof is for this machine alone.
             headers: request.headers.filter { isLocal || $0.name != .cloudKitUser }
                 .map { ($0.name.canonicalName, $0.value) },
-            baseURL: publicURL
-                ?? policy.baseURL(of: request, from: context.channel.remoteAddress)
+            baseURL: publicURL ?? policy.baseURL(of: request, from: peer)
         )
         do {
             // Nobody unknown makes the server take a body.
             switch try await service.precheck(asked) {
             case .answered(let early): return answer(early)
             case .admitted(let admission):
-                let share = memory.share(of: client(of: request, context))
+                let share = memory.share(of: policy.client(of: request, from: peer))
                 asked.body = try await WholeBody(request).collect(upTo: bodyLimit, share)
                 defer { withExtendedLifetime(share) {} }
                 var answer = answer(await service.respond(to: asked, admittedAs: admission))
                 answer.requestBody = asked.body
+                answer.path = admission.path
                 return answer
             }
         } catch {
@@ -138,10 +139,8 @@ struct HTTPFace: HTTPResponder {
         }
     }
 
-    /// Whose request it is, for what is counted by address.
-    func client(of request: Request, _ context: FaceContext) -> String {
-        policy.client(of: request, from: context.channel.remoteAddress)
-    }
+    /// The other end of the connection of a request.
+    func peer(_ context: FaceContext) -> Peer { connections.peer(of: context.channel) }
 
     private func upload(_ request: Request, _ token: String) async -> FaceAnswer {
         guard request.method == .post || request.method == .put else {

@@ -50,9 +50,9 @@ struct OriginPolicy: Sendable {
     }
 
     /// Whether a request comes from the server's own pages.
-    func isOwn(origin text: String, _ request: Request, from address: SocketAddress?) -> Bool {
+    func isOwn(origin text: String, _ request: Request, from peer: Peer) -> Bool {
         guard let origin = WebOrigin(text), ["http", "https"].contains(origin.scheme),
-            let host = authority(of: request, from: address).flatMap({ HostName($0) })
+            let host = authority(of: request, from: peer).flatMap({ HostName($0) })
         else { return false }
         // The server does not see whether a proxy speaks TLS.
         let ports = host.port.map { [$0] } ?? [80, 443]
@@ -73,28 +73,28 @@ struct OriginPolicy: Sendable {
 
     /// Whether a request comes from this machine: over a loopback connection, for a loopback name,
     /// and nothing says that it was passed on.
-    func isLocal(_ request: Request, from address: SocketAddress?) -> Bool {
-        guard isPrivate, let ip = address?.ipAddress, Self.isLoopback(ip),
+    func isLocal(_ request: Request, from peer: Peer) -> Bool {
+        guard isPrivate, peer.isLoopback,
             let host = request.head.authority.flatMap({ HostName($0) }), host.isLoopback
         else { return false }
         return !request.headers.contains { Self.isForwarding($0.name.canonicalName) }
     }
 
     /// The name under which a request came: what a trusted proxy says, or `Host`.
-    func authority(of request: Request, from address: SocketAddress?) -> String? {
-        forwarded(.xForwardedHost, request, address) ?? request.head.authority
+    func authority(of request: Request, from peer: Peer) -> String? {
+        forwarded(.xForwardedHost, request, peer) ?? request.head.authority
     }
 
     /// Where a client reaches the server whose request this is, without a path.
-    func baseURL(of request: Request, from address: SocketAddress?) -> String {
-        let scheme = forwarded(.xForwardedProto, request, address)?.lowercased()
-        let authority = authority(of: request, from: address) ?? "localhost"
+    func baseURL(of request: Request, from peer: Peer) -> String {
+        let scheme = forwarded(.xForwardedProto, request, peer)?.lowercased()
+        let authority = authority(of: request, from: peer) ?? "localhost"
         return (scheme == "https" ? "https://" : "http://") + authority
     }
 
     /// Whether a proxy passed a request on that is not trusted to say for whom.
-    func isForwardedByStranger(_ request: Request, from address: SocketAddress?) -> Bool {
-        !isTrusted(address)
+    func isForwardedByStranger(_ request: Request, from peer: Peer) -> Bool {
+        !peer.isTrusted
             && request.headers.contains { Self.isForwarding($0.name.canonicalName) }
     }
 
@@ -102,15 +102,11 @@ struct OriginPolicy: Sendable {
     private func forwarded(
         _ name: HTTPField.Name,
         _ request: Request,
-        _ address: SocketAddress?
+        _ peer: Peer
     ) -> String? {
-        guard isTrusted(address) else { return nil }
+        guard peer.isTrusted else { return nil }
         let last = request.headers[values: name].last?.split(separator: ",").last
         return last.map { $0.filter { !$0.isWhitespace } }
-    }
-
-    private func isTrusted(_ address: SocketAddress?) -> Bool {
-        !proxies.isEmpty && (address?.ipAddress).flatMap(Self.address).map(proxies.contains) == true
     }
 
     /// Whose request it is, for what is counted by address.
@@ -118,12 +114,11 @@ struct OriginPolicy: Sendable {
     /// That is the connection's other end or, behind a proxy, whom the proxy says it speaks for. The
     /// last name is the proxy's own word; those before it are anybody's. One that is no address is
     /// nobody's in particular.
-    func client(of request: Request, from address: SocketAddress?) -> String {
-        let peer = address?.ipAddress ?? ""
-        guard isBehindProxy && Self.isLoopback(peer) || isTrusted(address),
+    func client(of request: Request, from peer: Peer) -> String {
+        guard isBehindProxy && peer.isLoopback || peer.isTrusted,
             let last = request.headers[values: .xForwardedFor].last?.split(separator: ",").last
-        else { return Self.network(of: peer) ?? peer }
-        return Self.network(of: String(last)) ?? peer
+        else { return peer.network }
+        return Self.network(of: String(last)) ?? peer.ip
     }
 
     /// An address, or of IPv6 the network of 64 bits that one customer has.
@@ -163,15 +158,17 @@ struct OriginPolicy: Sendable {
 
     /// Whether a header is one that proxies add, by the words that their names are made of.
     private static func isForwarding(_ name: String) -> Bool {
-        name.contains("forwarded") || name.hasSuffix("-ip") || name.hasSuffix("clientip")
-            || name.hasPrefix("x-envoy-") || name.hasPrefix("cf-") || name.hasPrefix("x-arr-")
-            || [
-                "via", "cdn-loop", "x-original-host", "x-original-url", "x-rewrite-url", "x-host",
-                "x-remote-addr", "x-amzn-trace-id", "x-request-start", "x-scheme", "x-url-scheme",
-                "front-end-https",
-            ]
-            .contains(name)
+        forwardingNames.contains(name) || forwardingPrefixes.contains { name.hasPrefix($0) }
+            || name.hasSuffix("-ip") || name.hasSuffix("clientip")
+            || name.utf8.indices.contains { name.utf8[$0...].starts(with: "forwarded".utf8) }
     }
+
+    private static let forwardingPrefixes = ["x-envoy-", "cf-", "x-arr-"]
+    private static let forwardingNames: Set = [
+        "via", "cdn-loop", "x-original-host", "x-original-url", "x-rewrite-url", "x-host",
+        "x-remote-addr", "x-amzn-trace-id", "x-request-start", "x-scheme", "x-url-scheme",
+        "front-end-https",
+    ]
 }
 
 extension HTTPField.Name {

@@ -78,7 +78,7 @@ struct RequestObserver: Sendable {
         /// Writes down the answer.
         func end(_ answer: FaceAnswer) {
             observer.series.inFlight.decrement()
-            let path = ServicePath(request.uri.path)
+            let path = answer.path ?? ServicePath(request.uri.path)
             let endpoint = endpoint(path)
             // What operators do is not what clients do.
             guard endpoint != Self.administration else { return }

@@ -1,8 +1,8 @@
-import CloudKitWire
+package import CloudKitWire
 
 /// What the head of a request says, taken apart once.
 package struct Admission: Sendable {
-    let path: ServicePath
+    package let path: ServicePath
     let endpoint: Endpoint
     let credentials: Credentials
     /// Under what the caller is kept; nil for what must be checked each time.
