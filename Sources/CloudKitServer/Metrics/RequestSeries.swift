@@ -36,9 +36,9 @@ final class RequestSeries: Sendable {
         bytes: Int
     ) {
         let outcome = Outcome(endpoint: endpoint, status: status, code: code)
-        let counter = made.withLock { self.total(outcome, in: &$0) }
-        let timer = made.withLock { self.duration(endpoint, in: &$0) }
-        let recorder = made.withLock { self.size(endpoint, in: &$0) }
+        let (counter, timer, recorder) = made.withLock { made in
+            (total(outcome, in: &made), duration(endpoint, in: &made), size(endpoint, in: &made))
+        }
         counter.increment()
         timer.recordNanoseconds(nanoseconds)
         recorder.record(bytes)

@@ -23,8 +23,8 @@ struct Credentials: Sendable {
         webTokenText = text
         // A plus sign that was not escaped arrives as a space.
         webToken = text.flatMap { text in
-            let parts = text.split(separator: " ", omittingEmptySubsequences: false)
-            return WebToken(parts.joined(separator: "+"), seal)
+            let bytes = text.utf8.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 }
+            return WebToken(String(decoding: bytes, as: UTF8.self), seal)
         }
         isSigned = request.header("X-Apple-CloudKit-Request-KeyID") != nil
     }

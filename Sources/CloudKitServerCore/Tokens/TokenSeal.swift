@@ -11,7 +11,7 @@ import Foundation
 /// A token of one purpose never opens as one of another.
 struct TokenSeal: Sendable {
     /// What a token is for.
-    enum Purpose: UInt8 {
+    enum Purpose: UInt8, CaseIterable {
         case databaseChanges = 1
         case zoneChanges, queryPage, upload, receipt, download, shareLink, sharedChanges, webToken,
             pushToken, archive
@@ -20,9 +20,18 @@ struct TokenSeal: Sendable {
     private static let signatureBytes = 16
     private static let nonceBytes = 12
     private let key: SymmetricKey
+    /// The keys of what nobody else can read.
+    private let concealing: [Purpose: SymmetricKey]
 
     init(key: Data) {
-        self.key = SymmetricKey(data: key)
+        let key = SymmetricKey(data: key)
+        self.key = key
+        concealing = Dictionary(
+            uniqueKeysWithValues: Purpose.allCases.map { purpose in
+                let secret = Self.secret(of: Array("conceal".utf8), for: purpose, key)
+                return (purpose, SymmetricKey(data: secret))
+            }
+        )
     }
 
     /// Signs contents; the answer is base64.
@@ -68,14 +77,22 @@ struct TokenSeal: Sendable {
 
     /// A secret that only this service can make, the same for the same contents.
     func secret(of contents: [UInt8], for purpose: Purpose) -> [UInt8] {
+        Self.secret(of: contents, for: purpose, key)
+    }
+
+    private static func secret(
+        of contents: [UInt8],
+        for purpose: Purpose,
+        _ key: SymmetricKey
+    ) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: [purpose.rawValue] + contents, using: key))
     }
 
     /// As `seal`, with contents that nobody else can read.
     func conceal(_ contents: [UInt8], for purpose: Purpose) -> String {
         let nonce = secret(of: contents, for: purpose).prefix(Self.nonceBytes)
-        guard let nonce = try? AES.GCM.Nonce(data: nonce),
-            let box = try? AES.GCM.seal(contents, using: concealing(purpose), nonce: nonce),
+        guard let nonce = try? AES.GCM.Nonce(data: nonce), let key = concealing[purpose],
+            let box = try? AES.GCM.seal(contents, using: key, nonce: nonce),
             let data = box.combined
         else { preconditionFailure("A nonce has 12 bytes") }
         return data.base64EncodedString()
@@ -83,15 +100,11 @@ struct TokenSeal: Sendable {
 
     /// The contents of what `conceal` made; nil when it was not made here for this purpose.
     func reveal(_ token: String, for purpose: Purpose) -> [UInt8]? {
-        guard let data = Data(base64Encoded: token),
+        guard let data = Data(base64Encoded: token), let key = concealing[purpose],
             let box = try? AES.GCM.SealedBox(combined: data),
-            let contents = try? AES.GCM.open(box, using: concealing(purpose))
+            let contents = try? AES.GCM.open(box, using: key)
         else { return nil }
         return Array(contents)
-    }
-
-    private func concealing(_ purpose: Purpose) -> SymmetricKey {
-        SymmetricKey(data: secret(of: Array("conceal".utf8), for: purpose))
     }
 
     private func signature(of contents: [UInt8], for purpose: Purpose) -> [UInt8] {

@@ -271,4 +271,15 @@ extension Database {
     func execute(cached sql: String) throws {
         try cachedStatement(sql: sql).execute()
     }
+
+    /// Reads from one consistent state of the data.
+    func snapshot<Value>(_ body: () throws -> Value) throws -> Value {
+        try execute(cached: "BEGIN DEFERRED")
+        // Nothing was written, so that nothing is lost whichever of the two ends it.
+        defer {
+            try? execute(cached: "COMMIT")
+            if isInsideTransaction { try? execute(sql: "ROLLBACK") }
+        }
+        return try body()
+    }
 }

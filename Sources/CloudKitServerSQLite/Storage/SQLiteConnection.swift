@@ -30,9 +30,14 @@ struct SQLiteConnection {
     /// Runs a statement.
     func run(_ sql: String, _ arguments: [Argument] = [], to target: Target = .any) throws {
         if target == .any { directory.empty() }
+        try statement(sql, arguments).execute()
+    }
+
+    /// A statement that is prepared once for each connection, with its values.
+    private func statement(_ sql: String, _ arguments: [Argument]) throws -> Statement {
         let statement = try database.cachedStatement(sql: sql)
         statement.setUncheckedArguments(StatementArguments(arguments))
-        try statement.execute()
+        return statement
     }
 
     /// Runs a statement whose text is not worth keeping prepared.
@@ -70,11 +75,7 @@ struct SQLiteConnection {
         _ arguments: [Argument] = [],
         _ make: (Row) throws -> Value
     ) throws -> [Value] {
-        let statement = try database.cachedStatement(sql: sql)
-        let rows = try Row.fetchCursor(
-            statement,
-            arguments: StatementArguments(arguments)
-        )
+        let rows = try Row.fetchCursor(try statement(sql, arguments))
         var values: [Value] = []
         while let row = try rows.next() { values.append(try make(row)) }
         return values
@@ -100,11 +101,7 @@ struct SQLiteConnection {
         _ arguments: [Argument] = [],
         _ make: (Row) throws -> Value
     ) throws -> Value? {
-        let statement = try database.cachedStatement(sql: sql)
-        let rows = try Row.fetchCursor(
-            statement,
-            arguments: StatementArguments(arguments)
-        )
+        let rows = try Row.fetchCursor(try statement(sql, arguments))
         return try rows.next().map(make)
     }
 }

@@ -118,8 +118,10 @@ public final class SQLiteStorage: Storage {
         do {
             // Of memory there is one connection, on which nothing else happens meanwhile. To make it
             // read-only for the while would compile all its statements anew.
-            guard isFile else { return try database.unsafeRead { try body(SQLiteConnection($0)) } }
-            return try database.read { try body(SQLiteConnection($0)) }
+            return try database.unsafeRead { database in
+                guard isFile else { return try body(SQLiteConnection(database)) }
+                return try database.snapshot { try body(SQLiteConnection(database)) }
+            }
         } catch let error as DatabaseError {
             throw StorageError(error)
         }
