@@ -146,6 +146,9 @@ let package = Package(
         // Rank 0: the folder of the process's files. No dependencies: the mapper uses it on a Mac.
         .target(name: "CloudKitFiles"),
 
+        // Rank 0: what several targets need of Swift and of text. No dependencies, as above.
+        .target(name: "CloudKitBasics"),
+
         // Rank 0: what the macros write. Without the trait it and the plugin are empty.
         .target(
             name: "CloudKitMacroExpansion",
@@ -181,7 +184,10 @@ let package = Package(
         // Rank 3: Apple's API over the web client; one storage engine for the core.
         .target(
             name: "CloudKit",
-            dependencies: ["CloudKitFiles", "CloudKitWebClient", "CloudKitWire", coreLocation]
+            dependencies: [
+                "CloudKitBasics", "CloudKitFiles", "CloudKitWebClient", "CloudKitWire",
+                coreLocation,
+            ]
         ),
         .target(
             name: "CloudKitServerSQLite",
@@ -193,7 +199,8 @@ let package = Package(
         .target(
             name: "CloudKitCodable",
             dependencies: [
-                cloudKit, "CloudKitFiles", coreLocation, macros, uniformTypeIdentifiers,
+                cloudKit, "CloudKitBasics", "CloudKitFiles", coreLocation, macros,
+                uniformTypeIdentifiers,
             ]
         ),
         .target(
@@ -240,6 +247,7 @@ let package = Package(
         .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI", argumentParser]),
 
         // Tests, in the order of what they test.
+        .testTarget(name: "CloudKitBasicsTests", dependencies: ["CloudKitBasics"]),
         .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
         .testTarget(
             name: "CloudKitWebClientTests",

@@ -1,4 +1,5 @@
 public import CloudKit
+import CloudKitBasics
 import Foundation
 
 /// Makes a record of a `Codable` value.
@@ -72,8 +73,7 @@ public final class CloudKitRecordEncoder {
             )
             return try encode(value, record, .none, traits, traits.model?.fields.byKey ?? [:])
         }
-        if let model = traits.model {
-            let name = name(of: value, model)
+        if let model = traits.model, let name = name(of: value, model) {
             let record = try Self.newRecord(model.recordType, name, zoneID, type(of: value))
             return try encode(value, record, .none, traits, model.fields.byKey)
         }
@@ -82,15 +82,16 @@ public final class CloudKitRecordEncoder {
         return try encode(value, record, .none, traits, [:])
     }
 
-    /// The record name of a value whose type is known to be a model's: a cast would cost as much as
-    /// three fields.
+    /// The record name of a model; nil for a value of another type.
+    ///
+    /// A dynamic cast costs as much as three fields. It is left for an object whose variable is of its
+    /// superclass.
     private func name<Value: Encodable, Model: CloudKitModel>(
         of value: Value,
         _ type: Model.Type
-    ) -> String {
-        withUnsafePointer(to: value) { pointer in
-            pointer.withMemoryRebound(to: Model.self, capacity: 1) { $0.pointee.recordName }
-        }
+    ) -> String? {
+        withExactCast(value, to: type) { $0.recordName }
+            ?? (value as? any CloudKitModel)?.recordName
     }
 
     /// The record of archived system fields, if it is of the value's type.

@@ -1,4 +1,5 @@
 import CloudKit
+import CloudKitBasics
 import CloudKitFiles
 import Foundation
 
@@ -80,22 +81,22 @@ extension RecordDecoding {
     @inline(__always)
     private func simple<Value>(_ type: Value.Type, _ key: some CodingKey) -> Value? {
         if Value.self == Date.self {
-            return record.field(key.stringValue, as: Date.self).map {
-                unsafeBitCast($0, to: Value.self)
-            }
+            guard let date = record.field(key.stringValue, as: Date.self) else { return nil }
+            return exactCast(date, to: type)
         }
         if Value.self == Data.self, key.stringValue != _CKSystemFieldsKeyName {
-            return record.field(key.stringValue, as: Data.self).map {
-                unsafeBitCast($0, to: Value.self)
-            }
+            guard let data = record.field(key.stringValue, as: Data.self) else { return nil }
+            return exactCast(data, to: type)
         }
         return nil
     }
 
     /// The value in a field.
     func value<Value: Decodable>(_ type: Value.Type, _ field: RecordField) throws -> Value {
-        if Value.self == Data.self, field.name == _CKSystemFieldsKeyName {
-            return unsafeBitCast(SystemFieldsArchive.data(of: record), to: Value.self)
+        if Value.self == Data.self, field.name == _CKSystemFieldsKeyName,
+            let systemFields = exactCast(SystemFieldsArchive.data(of: record), to: type)
+        {
+            return systemFields
         }
         let kind = FieldKind.of(type)
         if kind == .optional { return try optional(type, field) }
@@ -188,7 +189,7 @@ extension RecordDecoding {
             let plain = RecordField(name: field.name, key: field.key, options: nil)
             return try FieldDecoding(object: object, field: plain, record: self).value(type)
         }
-        if Value.self == Data.self { return unsafeBitCast(data, to: Value.self) }
+        if let bytes = exactCast(data, to: type) { return bytes }
         return try decodeJSON(type, data, field)
     }
 

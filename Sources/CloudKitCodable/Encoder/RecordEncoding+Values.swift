@@ -1,8 +1,9 @@
 import CloudKit
+import CloudKitBasics
 import Foundation
 
 // Everything that is not a scalar, by type. A comparison of metatypes costs a nanosecond where a
-// dynamic cast costs fifty, and the cast after a comparison that held cannot fail.
+// dynamic cast costs fifty.
 extension RecordEncoding {
     /// Stores a value under a key, be it that of an optional or not.
     func store<Value: Encodable>(
@@ -10,10 +11,10 @@ extension RecordEncoding {
         forKey key: some CodingKey,
         isWithinOptional: Bool = false
     ) throws {
-        if Value.self == Date.self {
-            try store(try finite(unsafeBitCast(value, to: Date.self), key), forKey: key)
-        } else if Value.self == Data.self {
-            try store(unsafeBitCast(value, to: Data.self), key)
+        if let date = exactCast(value, to: Date.self) {
+            try store(try finite(date, key), forKey: key)
+        } else if let data = exactCast(value, to: Data.self) {
+            try store(data, key)
         } else {
             var field = field(key)
             field.isWithinOptional = isWithinOptional
@@ -71,39 +72,35 @@ extension RecordEncoding {
         _ value: Value,
         _ field: RecordField
     ) throws -> Bool {
-        if Value.self == String.self {
-            try store(unsafeBitCast(value, to: String.self), field)
-        } else if Value.self == Int.self {
-            try store(unsafeBitCast(value, to: Int.self), field)
-        } else if Value.self == Bool.self {
-            try store(unsafeBitCast(value, to: Bool.self), field)
-        } else if Value.self == Double.self {
-            try store(try finite(unsafeBitCast(value, to: Double.self), field.key), field)
-        } else if Value.self == Date.self {
-            try store(try finite(unsafeBitCast(value, to: Date.self), field.key), field)
-        } else if Value.self == Data.self {
-            try store(unsafeBitCast(value, to: Data.self), field)
-        } else if Value.self == [String].self {
-            try store(unsafeBitCast(value, to: [String].self), field)
-        } else if Value.self == [Int].self {
-            try store(unsafeBitCast(value, to: [Int].self), field)
-        } else if Value.self == [Double].self {
-            let list = unsafeBitCast(value, to: [Double].self)
-            try store(try list.map { try finite($0, field.key) }, field)
-        } else if Value.self == [Date].self {
-            let list = unsafeBitCast(value, to: [Date].self)
-            try store(try list.map { try finite($0, field.key) }, field)
-        } else if Value.self == URL.self {
-            try store(unsafeBitCast(value, to: URL.self), field)
-        } else if forms == .native, Value.self == UUID.self {
-            try store(unsafeBitCast(value, to: UUID.self).uuidString, field)
-        } else if forms == .native, Value.self == Decimal.self {
-            let decimal = try finite(unsafeBitCast(value, to: Decimal.self), field.key)
-            try store(decimal.text, field)
+        if let string = exactCast(value, to: String.self) {
+            try store(string, field)
+        } else if let integer = exactCast(value, to: Int.self) {
+            try store(integer, field)
+        } else if let flag = exactCast(value, to: Bool.self) {
+            try store(flag, field)
+        } else if let double = exactCast(value, to: Double.self) {
+            try store(try finite(double, field.key), field)
+        } else if let date = exactCast(value, to: Date.self) {
+            try store(try finite(date, field.key), field)
+        } else if let data = exactCast(value, to: Data.self) {
+            try store(data, field)
+        } else if let strings = exactCast(value, to: [String].self) {
+            try store(strings, field)
+        } else if let integers = exactCast(value, to: [Int].self) {
+            try store(integers, field)
+        } else if let doubles = exactCast(value, to: [Double].self) {
+            try store(try doubles.map { try finite($0, field.key) }, field)
+        } else if let dates = exactCast(value, to: [Date].self) {
+            try store(try dates.map { try finite($0, field.key) }, field)
+        } else if let url = exactCast(value, to: URL.self) {
+            try store(url, field)
+        } else if forms == .native, let uuid = exactCast(value, to: UUID.self) {
+            try store(uuid.uuidString, field)
+        } else if forms == .native, let decimal = exactCast(value, to: Decimal.self) {
+            try store(try finite(decimal, field.key).text, field)
         } else if let integer = value as? any FixedWidthInteger {
             try store(try signed(integer, field.key), field)
-        } else if Value.self == Float.self {
-            let float = unsafeBitCast(value, to: Float.self)
+        } else if let float = exactCast(value, to: Float.self) {
             try store(try finite(Double(float), field.key), field)
         } else {
             return false

@@ -104,6 +104,14 @@ struct SubclassTests {
         expectRefusal(yacht as Boat, "Yacht", at: "the root")
     }
 
+    @Test("An object in a variable of its superclass becomes the record that it names itself")
+    func variableOfSuperclass() throws {
+        let ship: Ship = Ferry(name: "f")
+        let record = try CloudKitRecordEncoder(zoneID: .default).encode(ship)
+        #expect(record.recordType == "Ferry")
+        #expect(record.recordID.recordName == "ship-f")
+    }
+
     @Test("One that adds nothing to the superclass's records is read as the superclass")
     func nothingAdded() throws {
         let dinghy = Dinghy(name: "d")

@@ -1,27 +1,27 @@
+import CloudKitBasics
 import CoreLocation
 import Foundation
 
 // The typed subscript's way in and out. Comparing metatypes costs a nanosecond where a dynamic cast
-// costs fifty, and the cast after a comparison that held cannot fail.
+// costs fifty.
 extension FieldValue {
     /// Takes a value whose type is known at the call.
     init<Value: CKRecordValueProtocol>(typed value: Value) {
-        if Value.self == String.self {
-            self = .string(unsafeBitCast(value, to: String.self))
-        } else if Value.self == Int.self {
-            self = .int64(Int64(unsafeBitCast(value, to: Int.self)))
-        } else if Value.self == Int64.self {
-            self = .int64(unsafeBitCast(value, to: Int64.self))
-        } else if Value.self == Double.self {
-            self = .double(unsafeBitCast(value, to: Double.self))
-        } else if Value.self == Bool.self {
-            self = .int64(unsafeBitCast(value, to: Bool.self) ? 1 : 0)
-        } else if Value.self == Date.self {
-            self = .date(unsafeBitCast(value, to: Date.self))
-        } else if Value.self == Data.self {
-            self = .bytes(unsafeBitCast(value, to: Data.self))
-        } else if Value.self == [CKRecord.Reference].self {
-            let references = unsafeBitCast(value, to: [CKRecord.Reference].self)
+        if let string = exactCast(value, to: String.self) {
+            self = .string(string)
+        } else if let integer = exactCast(value, to: Int.self) {
+            self = .int64(Int64(integer))
+        } else if let integer = exactCast(value, to: Int64.self) {
+            self = .int64(integer)
+        } else if let double = exactCast(value, to: Double.self) {
+            self = .double(double)
+        } else if let flag = exactCast(value, to: Bool.self) {
+            self = .int64(flag ? 1 : 0)
+        } else if let date = exactCast(value, to: Date.self) {
+            self = .date(date)
+        } else if let data = exactCast(value, to: Data.self) {
+            self = .bytes(data)
+        } else if let references = exactCast(value, to: [CKRecord.Reference].self) {
             self = .list(references.map { .reference($0) })
         } else if let array = value as? [String] {
             self = .list(array.map { .string($0) })
@@ -33,28 +33,29 @@ extension FieldValue {
     /// The value as a stated type; nil when it is of another, or a number that does not fit.
     func value<Value>(as type: Value.Type) -> Value? {
         switch self {
-        case .string(let string):
-            if Value.self == String.self { return unsafeBitCast(string, to: Value.self) }
-            return string as? Value
+        case .string(let string): return Self.cast(string, to: type)
         case .int64(let integer):
-            if Value.self == Int64.self { return unsafeBitCast(integer, to: Value.self) }
-            if Value.self == Int.self { return unsafeBitCast(Int(integer), to: Value.self) }
+            if Value.self == Int64.self { return exactCast(integer, to: type) }
+            if Value.self == Int.self { return exactCast(Int(integer), to: type) }
             return Self.number(integer, as: type)
         case .double(let double):
-            if Value.self == Double.self { return unsafeBitCast(double, to: Value.self) }
+            if Value.self == Double.self { return exactCast(double, to: type) }
             return Self.number(double, as: type)
         case .unsigned(let integer): return Self.number(integer, as: type)
-        case .date(let date):
-            if Value.self == Date.self { return unsafeBitCast(date, to: Value.self) }
-            return date as? Value
-        case .bytes(let data):
-            if Value.self == Data.self { return unsafeBitCast(data, to: Value.self) }
-            return data as? Value
+        case .date(let date): return Self.cast(date, to: type)
+        case .bytes(let data): return Self.cast(data, to: type)
         case .reference(let reference): return reference as? Value
         case .asset(let asset): return asset as? Value
         case .location(let location): return location as? Value
         case .list(let values): return Self.array(values, as: type)
         }
+    }
+
+    /// Casts at once to the value's own type, which is what most ask for, else dynamically.
+    @inline(__always)
+    private static func cast<Known, Value>(_ value: Known, to type: Value.Type) -> Value? {
+        // Compared here too: the optional of `exactCast` is not taken apart, which costs more.
+        Known.self == Value.self ? exactCast(value, to: type) : value as? Value
     }
 
     private static func number<Value>(_ integer: some BinaryInteger, as type: Value.Type) -> Value?
