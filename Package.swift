@@ -169,17 +169,20 @@ let package = Package(
         ),
 
         // Rank 1: the protocol as values, no I/O. Client and server meet here and nowhere else.
-        .target(name: "CloudKitWire"),
+        .target(name: "CloudKitWire", dependencies: ["CloudKitBasics"]),
 
         // Rank 2: the protocol as async Swift; the service without HTTP and without SQL.
         .target(
             name: "CloudKitWebClient",
             dependencies: [
-                "CloudKitWire", asyncHTTPClient, crypto, logging, nioCore, nioFileSystem, nioHTTP1,
-                nioHTTPCompression, nioPosix, nioSSL,
+                "CloudKitBasics", "CloudKitWire", asyncHTTPClient, crypto, logging, nioCore,
+                nioFileSystem, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
             ]
         ),
-        .target(name: "CloudKitServerCore", dependencies: ["CloudKitWire", crypto, cryptoExtras]),
+        .target(
+            name: "CloudKitServerCore",
+            dependencies: ["CloudKitBasics", "CloudKitWire", crypto, cryptoExtras]
+        ),
 
         // Rank 3: Apple's API over the web client; one storage engine for the core.
         .target(
@@ -191,7 +194,7 @@ let package = Package(
         ),
         .target(
             name: "CloudKitServerSQLite",
-            dependencies: ["CloudKitServerCore", "CloudKitWire", crypto, grdb]
+            dependencies: ["CloudKitBasics", "CloudKitServerCore", "CloudKitWire", crypto, grdb]
         ),
 
         // Rank 4: what Apple's framework lacks; the mapping; the HTTP face of the core.
@@ -206,9 +209,9 @@ let package = Package(
         .target(
             name: "CloudKitServer",
             dependencies: [
-                "CDashboard", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
-                "CloudKitZlib", hummingbird, hummingbirdCore, httpTypes, logging, metrics, nioCore,
-                nioHTTP1, nioHTTPTypes, serviceLifecycle,
+                "CDashboard", "CloudKitBasics", "CloudKitServerCore", "CloudKitServerSQLite",
+                "CloudKitWire", "CloudKitZlib", hummingbird, hummingbirdCore, httpTypes, logging,
+                metrics, nioCore, nioHTTP1, nioHTTPTypes, serviceLifecycle,
             ]
         ),
 
@@ -217,7 +220,10 @@ let package = Package(
         .target(name: "NestedCKCodable", dependencies: ["NestedCloudKitCodable"]),
 
         // Rank 5: the offline-first store.
-        .target(name: "CloudKitStore", dependencies: [cloudKit, coreLocation, crypto, grdb]),
+        .target(
+            name: "CloudKitStore",
+            dependencies: [cloudKit, "CloudKitBasics", coreLocation, crypto, grdb]
+        ),
 
         // Rank 5: models, stores and schemas of Core Data and SwiftData.
         .target(
@@ -238,9 +244,10 @@ let package = Package(
         .target(
             name: "CloudKitCLI",
             dependencies: [
-                cloudKit, coreLocation, "CloudKitCodable", "CloudKitCoreData", "CloudKitExtras",
-                "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitStore",
-                "CloudKitWebClient", "CloudKitWire", argumentParser, configuration, grdb,
+                cloudKit, coreLocation, "CloudKitBasics", "CloudKitCodable", "CloudKitCoreData",
+                "CloudKitExtras", "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite",
+                "CloudKitStore", "CloudKitWebClient", "CloudKitWire", argumentParser, configuration,
+                grdb,
                 hummingbird, logging, serviceLifecycle, unixSignals,
             ]
         ),

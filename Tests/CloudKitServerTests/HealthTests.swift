@@ -79,6 +79,22 @@ struct HealthTests {
         }
     }
 
+    @Test("The nonces of the pages are 32 digits, whatever their bytes")
+    func nonces() async throws {
+        try await TestServer.run { server in
+            // A byte below 16 is in two of three nonces.
+            for path in ["/", "/sign-in"] {
+                for _ in 0..<32 {
+                    let policy = try await Self.get(server, path)
+                        .headers["content-security-policy"]
+                    let nonce = try #require(policy?.firstMatch(of: /style-src 'nonce-([^']*)'/)).1
+                    #expect(nonce.count == 32)
+                    #expect(nonce.allSatisfy(\.isHexDigit))
+                }
+            }
+        }
+    }
+
     @Test("Every answer has an identifier, which is that of the line in the log")
     func requestIDs() async throws {
         let lines = LogLines()

@@ -1,3 +1,4 @@
+import CloudKitBasics
 import CloudKitWebClient
 import Foundation
 
@@ -48,11 +49,8 @@ struct AssetFolder {
         guard let checksum = asset.fileChecksum, !checksum.isEmpty else {
             return UUID().uuidString
         }
-        let digits = (Data(base64Encoded: checksum) ?? Data(checksum.utf8)).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }
-        return String(digits.joined().prefix(200))
+        let bytes = Data(base64Encoded: checksum) ?? Data(checksum.utf8)
+        return String(Hexadecimal.text(bytes).prefix(200))
     }
 
     private static func size(of file: URL) -> Int64? {

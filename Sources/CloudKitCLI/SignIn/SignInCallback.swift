@@ -1,3 +1,4 @@
+import CloudKitBasics
 import Foundation
 import Hummingbird
 import Logging
@@ -13,8 +14,8 @@ struct SignInCallback {
 
     init() {
         var generator = SystemRandomNumberGenerator()
-        let words = (0..<2).map { _ in String(generator.next() as UInt64, radix: 16) }
-        path = "/signed-in/" + words.joined()
+        let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        path = "/signed-in/" + Hexadecimal.text(bytes)
     }
 
     /// Listens, tells the address, and waits for the token.

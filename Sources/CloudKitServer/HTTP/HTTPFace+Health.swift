@@ -1,3 +1,4 @@
+import CloudKitBasics
 import CloudKitServerCore
 import CloudKitServerSQLite
 import HTTPTypes
@@ -45,7 +46,7 @@ extension HTTPFace {
     func welcomePage(_ request: Request, _ context: FaceContext) -> FaceAnswer {
         let url =
             publicURL ?? policy.baseURL(of: request, from: peer(context))
-        let nonce = SystemRandomness().bytes(16).map { String($0, radix: 16) }.joined()
+        let nonce = Hexadecimal.text(SystemRandomness().bytes(16))
         let text = HTMLPage(nonce: nonce).text(
             "Server",
             """

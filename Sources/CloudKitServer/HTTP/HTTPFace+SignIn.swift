@@ -1,3 +1,4 @@
+import CloudKitBasics
 import CloudKitServerCore
 import CloudKitServerSQLite
 import CloudKitWire
@@ -75,7 +76,7 @@ extension HTTPFace {
         let query = [("ckAPIToken", apiToken), ("origin", origin), ("redirect", callback)]
             .compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
             .joined(separator: "&")
-        let nonce = SystemRandomness().bytes(16).map { String($0, radix: 16) }.joined()
+        let nonce = Hexadecimal.text(SystemRandomness().bytes(16))
         // Browsers look at where a form's answer leads, too.
         let target = callback.map { " " + Self.source(of: $0) } ?? ""
         return SignInVisit(

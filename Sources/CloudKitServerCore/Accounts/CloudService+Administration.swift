@@ -1,3 +1,4 @@
+import CloudKitBasics
 public import CloudKitWire
 
 #if canImport(FoundationEssentials)
@@ -30,7 +31,7 @@ extension CloudService {
         container: String,
         environment: ServiceEnvironment
     ) async throws -> String {
-        let token = Hexadecimal.encode(randomness.bytes(32))
+        let token = Hexadecimal.text(randomness.bytes(32))
         try await addAPIToken(token, container: container, environment: environment)
         return token
     }
@@ -72,7 +73,7 @@ extension CloudService {
         emailAddress: String? = nil
     ) async throws -> ServiceUser {
         var user = StoredUser(container: container, fullName: name)
-        user.recordName = "_" + Hexadecimal.encode(randomness.bytes(16))
+        user.recordName = "_" + Hexadecimal.text(randomness.bytes(16))
         user.emailAddress = emailAddress?.lowercased()
         let added = user
         let incarnation = randomness.identifier()

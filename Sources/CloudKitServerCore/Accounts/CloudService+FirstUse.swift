@@ -1,3 +1,4 @@
+import CloudKitBasics
 import CloudKitWire
 
 #if canImport(FoundationEssentials)
@@ -19,7 +20,7 @@ extension CloudService {
         }
         if isComplete { return }
         let incarnation = randomness.identifier()
-        let recordName = "_" + Hexadecimal.encode(randomness.bytes(16))
+        let recordName = "_" + Hexadecimal.text(randomness.bytes(16))
         try await storage.write { writer in
             // Another request may have been first.
             if try Self.missing(credentials, path, opensContainers, writer) == .container {

@@ -1,3 +1,4 @@
+import CloudKitBasics
 public import CloudKitWire
 import Crypto
 
@@ -42,8 +43,8 @@ extension CloudService {
             )
         }
         try await addContainer(container)
-        let keyID = Hexadecimal.encode(randomness.bytes(32))
-        let name = "_" + Hexadecimal.encode(randomness.bytes(16))
+        let keyID = Hexadecimal.text(randomness.bytes(32))
+        let name = "_" + Hexadecimal.text(randomness.bytes(16))
         try await storage.write { writer in
             let environment = try Self.environment(container, kind, writer)
             // Records that the key makes belong to a user of the key's own.

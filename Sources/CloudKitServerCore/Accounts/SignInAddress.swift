@@ -1,3 +1,5 @@
+import CloudKitBasics
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -20,7 +22,6 @@ extension PercentEncoding {
     /// Encodes all but what RFC 3986 calls unreserved.
     package static func encode(_ text: String) -> String {
         var result: [UInt8] = []
-        let digits = Array("0123456789ABCDEF".utf8)
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -28,7 +29,8 @@ extension PercentEncoding {
                 UInt8(ascii: "_"), UInt8(ascii: "~"):
                 result.append(byte)
             default:
-                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                let digits = Hexadecimal.digits(of: byte, uppercase: true)
+                result += [UInt8(ascii: "%"), digits.high, digits.low]
             }
         }
         return String(decoding: result, as: UTF8.self)

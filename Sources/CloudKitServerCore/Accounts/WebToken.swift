@@ -1,3 +1,4 @@
+import CloudKitBasics
 import CloudKitWire
 
 #if canImport(FoundationEssentials)
@@ -44,5 +45,5 @@ struct WebToken: Hashable, Sendable {
     }
 
     /// The hash under which the session is stored.
-    var hash: Data { SecretHash.of(Hexadecimal.encode(secret)) }
+    var hash: Data { SecretHash.of(Hexadecimal.text(secret)) }
 }

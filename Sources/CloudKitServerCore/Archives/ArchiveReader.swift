@@ -1,3 +1,5 @@
+import CloudKitBasics
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -66,7 +68,7 @@ actor ArchiveReader {
         guard contents.size == file.size else {
             throw StorageError(
                 .corrupt,
-                "The asset \(Hexadecimal.encode(checksum)) has \(contents.size) bytes instead of "
+                "The asset \(Hexadecimal.text(checksum)) has \(contents.size) bytes instead of "
                     + "\(file.size)"
             )
         }

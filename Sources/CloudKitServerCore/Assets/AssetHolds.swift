@@ -1,3 +1,5 @@
+import CloudKitBasics
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -19,7 +21,7 @@ struct AssetHolds {
         _ writer: any StorageWriter
     ) throws {
         for checksum in Set(checksums) {
-            let name = Hexadecimal.encode(checksum)
+            let name = Hexadecimal.text(checksum)
             if let known = try writer.document(Self.collection, name), Self.end(known) >= end {
                 continue
             }
@@ -31,7 +33,7 @@ struct AssetHolds {
     }
 
     func holds(_ checksum: Data, now: Int64, _ reader: any StorageReader) throws -> Bool {
-        let name = Hexadecimal.encode(checksum)
+        let name = Hexadecimal.text(checksum)
         return try reader.document(Self.collection, name).map { Self.end($0) > now } ?? false
     }
 

@@ -1,3 +1,4 @@
+import CloudKitBasics
 public import CloudKitWire
 
 #if canImport(FoundationEssentials)
@@ -120,7 +121,7 @@ extension CloudService {
         guard let size, found != size else { return }
         throw StorageError(
             .corrupt,
-            "The file of the asset \(Hexadecimal.encode(checksum)) has \(found) bytes instead of "
+            "The file of the asset \(Hexadecimal.text(checksum)) has \(found) bytes instead of "
                 + "\(size); bring it back from a backup, or upload it again"
         )
     }
@@ -141,7 +142,7 @@ struct MissingAsset: Error, CustomStringConvertible {
     let checksum: [UInt8]
 
     var description: String {
-        "The file of the asset with the SHA-256 \(Hexadecimal.encode(checksum)) is missing on the "
+        "The file of the asset with the SHA-256 \(Hexadecimal.text(checksum)) is missing on the "
             + "server, though a record has it; bring it back from a backup, or upload it again"
     }
 }

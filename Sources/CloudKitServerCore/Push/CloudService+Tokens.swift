@@ -1,3 +1,4 @@
+import CloudKitBasics
 import CloudKitWire
 
 #if canImport(FoundationEssentials)
@@ -24,7 +25,7 @@ extension CloudService {
         } else {
             secret = randomness.bytes(32)
         }
-        let token = Hexadecimal.encode(secret)
+        let token = Hexadecimal.text(secret)
         try await register(token, for: user, client: request.clientId, call)
         return try WireJSON.encode(
             CreateTokenResponse(

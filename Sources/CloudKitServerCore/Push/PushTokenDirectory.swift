@@ -1,3 +1,5 @@
+import CloudKitBasics
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -8,7 +10,7 @@ import Foundation
 struct PushTokenDirectory {
     private static let tokens = "pushToken"
 
-    private static func name(_ hash: Data) -> String { Hexadecimal.encode(hash) }
+    private static func name(_ hash: Data) -> String { Hexadecimal.text(hash) }
 
     private static func collection(_ environment: Int64, _ user: Int64) -> String {
         "pushToken/\(environment)/\(user)"

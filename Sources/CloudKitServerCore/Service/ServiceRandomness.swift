@@ -1,3 +1,5 @@
+import CloudKitBasics
+
 /// The service's only source of randomness: keys, tokens and names that nobody may guess.
 public protocol ServiceRandomness: Sendable {
     /// Fresh random bytes.
@@ -10,13 +12,13 @@ extension ServiceRandomness {
         var bytes = bytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []
         text.reserveCapacity(36)
         for (index, byte) in bytes.enumerated() {
             if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
+            let digits = Hexadecimal.digits(of: byte, uppercase: true)
+            text.append(digits.high)
+            text.append(digits.low)
         }
         return String(decoding: text, as: UTF8.self)
     }

@@ -1,3 +1,4 @@
+import CloudKitBasics
 public import CloudKitServerCore
 import Crypto
 import Dispatch
@@ -219,16 +220,11 @@ public final class FileAssetStorage: AssetStorage {
     }
 
     static func name(of checksum: [UInt8]) -> String {
-        checksum.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Hexadecimal.text(checksum)
     }
 
     static func checksum(named name: String) -> [UInt8]? {
-        guard name.utf8.count == 64 else { return nil }
-        let digits = Array(name)
-        let bytes = stride(from: 0, to: 64, by: 2).compactMap {
-            UInt8(String(digits[$0...($0 + 1)]), radix: 16)
-        }
-        return bytes.count == 32 ? bytes : nil
+        name.utf8.count == 64 ? Hexadecimal.bytes(name) : nil
     }
 }
 

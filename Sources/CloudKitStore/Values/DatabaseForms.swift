@@ -1,3 +1,4 @@
+import CloudKitBasics
 import Foundation
 
 /// Dates and identifiers as GRDB writes them into columns.
@@ -125,7 +126,7 @@ enum DatabaseForms {
     /// The usual notation of 16 bytes.
     static func uuidText(_ data: Data) -> String? {
         guard data.count == 16 else { return nil }
-        let digits = Array(Hexadecimal.text(data))
+        let digits = Array(Hexadecimal.text(data, uppercase: true))
         return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }
             .joined(separator: "-")
     }
@@ -133,7 +134,7 @@ enum DatabaseForms {
     /// The bytes of the usual notation.
     static func uuidBytes(_ text: String) -> Data? {
         guard text.utf8.count == 36 else { return nil }
-        return Hexadecimal.data(text.replacing("-", with: ""))
+        return Hexadecimal.bytes(text.replacing("-", with: "")).map { Data($0) }
     }
 
     // MARK: The calendar

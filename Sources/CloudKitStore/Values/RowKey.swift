@@ -1,3 +1,4 @@
+import CloudKitBasics
 import Foundation
 import GRDB
 
@@ -69,12 +70,12 @@ struct RowKey: Hashable, Sendable {
         switch value.storage {
         case .null, .double: return nil
         case .int64(let number):
-            return isBytes(column) ? Hexadecimal.text(Data("\(number)".utf8)) : String(number)
+            return isBytes(column) ? hexadecimal("\(number)".utf8) : String(number)
         case .string(let text):
-            return isBytes(column) ? Hexadecimal.text(Data(text.utf8)) : text
+            return isBytes(column) ? hexadecimal(text.utf8) : text
         case .blob(let data):
             return isBytes(column)
-                ? Hexadecimal.text(data) : String(validating: data, as: UTF8.self)
+                ? hexadecimal(data) : String(validating: data, as: UTF8.self)
         }
     }
 
@@ -169,10 +170,15 @@ struct RowKey: Hashable, Sendable {
         column.form == .integer || column.form == .boolean
     }
 
+    /// Bytes as SQLite's `hex` writes them.
+    private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        Hexadecimal.text(bytes, uppercase: true)
+    }
+
     private static func value(_ component: String, _ column: TableColumn) -> DatabaseValue? {
         if isNumber(column) { return Int64(component)?.databaseValue }
         guard isBytes(column) else { return component.databaseValue }
-        guard let data = Hexadecimal.data(component) else { return nil }
+        guard let data = Hexadecimal.bytes(component).map({ Data($0) }) else { return nil }
         // Identifiers in the usual notation are no bytes that happen to look like it.
         if column.form == .uuid, data.count == 36,
             let text = String(validating: data, as: UTF8.self), DatabaseForms.uuidBytes(text) != nil
@@ -204,7 +210,7 @@ struct RowKey: Hashable, Sendable {
             if isPlain(byte) {
                 name.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
-                name += "%" + Hexadecimal.text([byte])
+                name += "%" + hexadecimal([byte])
             }
         }
         return name
@@ -220,7 +226,7 @@ struct RowKey: Hashable, Sendable {
                 continue
             }
             guard rest.count >= 2,
-                let value = Hexadecimal.data(String(decoding: rest.prefix(2), as: UTF8.self))
+                let value = Hexadecimal.bytes(String(decoding: rest.prefix(2), as: UTF8.self))
             else { return nil }
             bytes += value
             rest = rest.dropFirst(2)

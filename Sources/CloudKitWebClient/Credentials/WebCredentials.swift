@@ -1,3 +1,4 @@
+import CloudKitBasics
 import Foundation
 import Synchronization
 
@@ -136,8 +137,7 @@ public final class WebCredentials: Sendable {
                 UInt8(ascii: "_"), UInt8(ascii: "~"):
                 escaped.unicodeScalars.append(Unicode.Scalar(byte))
             default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                escaped += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+                escaped += "%" + Hexadecimal.text(CollectionOfOne(byte), uppercase: true)
             }
         }
         return escaped

@@ -1,3 +1,5 @@
+import CloudKitBasics
+
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
 #else
@@ -108,9 +110,9 @@ package struct JSONWriter {
         case UInt8(ascii: "\r"): bytes += Array(#"\r"#.utf8)
         case UInt8(ascii: "\t"): bytes += Array(#"\t"#.utf8)
         default:
-            let digits = Array("0123456789abcdef".utf8)
+            let digits = Hexadecimal.digits(of: byte)
             bytes += Array(#"\u00"#.utf8)
-            bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            bytes += [digits.high, digits.low]
         }
     }
 
