@@ -149,6 +149,9 @@ let package = Package(
         // Rank 0: what several targets need of Swift and of text. No dependencies, as above.
         .target(name: "CloudKitBasics"),
 
+        // Rank 0: the grammar of schemas, for the mapper and for the service.
+        .target(name: "CloudKitSchemaLanguage"),
+
         // Rank 0: what the macros write. Without the trait it and the plugin are empty.
         .target(
             name: "CloudKitMacroExpansion",
@@ -181,7 +184,9 @@ let package = Package(
         ),
         .target(
             name: "CloudKitServerCore",
-            dependencies: ["CloudKitBasics", "CloudKitWire", crypto, cryptoExtras]
+            dependencies: [
+                "CloudKitBasics", "CloudKitSchemaLanguage", "CloudKitWire", crypto, cryptoExtras,
+            ]
         ),
 
         // Rank 3: Apple's API over the web client; one storage engine for the core.
@@ -202,8 +207,8 @@ let package = Package(
         .target(
             name: "CloudKitCodable",
             dependencies: [
-                cloudKit, "CloudKitBasics", "CloudKitFiles", coreLocation, macros,
-                uniformTypeIdentifiers,
+                cloudKit, "CloudKitBasics", "CloudKitFiles", "CloudKitSchemaLanguage", coreLocation,
+                macros, uniformTypeIdentifiers,
             ]
         ),
         .target(

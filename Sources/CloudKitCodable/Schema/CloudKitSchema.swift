@@ -1,3 +1,5 @@
+import CloudKitSchemaLanguage
+
 /// The record types of a container: what a model needs, or what a schema file says.
 ///
 /// ```swift
@@ -61,20 +63,13 @@ public struct CloudKitSchema: Sendable, Equatable {
     ]
 
     private static func text(_ type: RecordType) -> String {
-        let width = type.fields.map { quoted($0.name).count }.max() ?? 0
+        let width = type.fields.map { SchemaName.text($0.name).count }.max() ?? 0
         let fields = type.fields.map { field in
-            let name = quoted(field.name)
+            let name = SchemaName.text(field.name)
             let padding = String(repeating: " ", count: width - name.count + 1)
             return ([name + padding + field.type] + field.indexes).joined(separator: " ")
         }
         let lines = (fields + grants).map { "    " + $0 }.joined(separator: ",\n")
-        return "RECORD TYPE \(quoted(type.name)) (\n\(lines)\n);\n"
-    }
-
-    /// A name as the language takes it: its own words stand in quotes.
-    private static func quoted(_ name: String) -> String {
-        let words = ["grant", "preferred", "queryable", "sortable", "searchable"]
-        let isPlain = FieldName.isIdentifier(name) && !words.contains(name.lowercased())
-        return isPlain ? name : "\"\(name)\""
+        return "RECORD TYPE \(SchemaName.text(type.name)) (\n\(lines)\n);\n"
     }
 }

@@ -17,7 +17,7 @@ extension CloudService {
     ///
     /// - Throws: `SchemaSyntaxError` with the place of the first mistake.
     public static func validateSchema(_ text: String) throws(SchemaSyntaxError) {
-        _ = try SchemaParser.parse(text)
+        _ = try SchemaDefinition.parse(text)
     }
 
     /// What turns one schema text into another.
@@ -27,7 +27,7 @@ extension CloudService {
         from old: String,
         to new: String
     ) throws(SchemaSyntaxError) -> [SchemaChange] {
-        try SchemaParser.parse(old).changes(to: SchemaParser.parse(new))
+        try SchemaDefinition.parse(old).changes(to: SchemaDefinition.parse(new))
     }
 
     /// Makes a text the schema of an environment: what it does not name goes, indexes follow.
@@ -46,7 +46,7 @@ extension CloudService {
         environment kind: ServiceEnvironment,
         isDryRun: Bool = false
     ) async throws -> [SchemaChange] {
-        let definition = try SchemaParser.parse(text)
+        let definition = try SchemaDefinition.parse(text)
         if isDryRun {
             let isNew = try await storage.read { reader in
                 try reader.environment(container: container, kind) == nil

@@ -119,6 +119,51 @@ struct SchemaTests {
         }
     }
 
+    @Test(
+        "A schema is read as the server reads it, and a mistake has its place",
+        arguments: [
+            ("DEFINE SCHEMA;", "line 1, column 14: Encountered \";\""),
+            ("DEFINE SCHEMA\nRECORD TYPE A (a STRING)", "line 2, column 25"),
+            ("DEFINE SCHEMA\nRECORD TYPE A (a STRING SORTED);", "line 2, column 25"),
+            ("DEFINE SCHEMA\nRECORD TYPE A (\"a STRING);", "line 2, column 16"),
+            ("DEFINE SCHEMA /* a", "never closed"),
+        ]
+    )
+    func mistakes(text: String, message: String) {
+        let error = #expect(throws: CloudKitSchemaError.self) {
+            try CloudKitSchema(parsing: text)
+        }
+        #expect(error?.description.contains(message) == true)
+    }
+
+    @Test("Every form of a field's type is read, numbers made just in time among them")
+    func types() throws {
+        let schema = try CloudKitSchema(
+            parsing: """
+                define schema
+                RECORD TYPE A (
+                    "a" list<string> queryable searchable, b ENCRYPTED INT64,
+                    c NUMBER PREFERRED AS INT64 SORTABLE, -- d
+                    e NUMBER
+                );
+                """
+        )
+        let fields = schema.recordTypes.first?.fields
+        #expect(
+            fields == [
+                .init(name: "a", type: "LIST<STRING>", indexes: ["QUERYABLE", "SEARCHABLE"]),
+                .init(name: "b", type: "ENCRYPTED INT64"),
+                .init(
+                    name: "c",
+                    type: "NUMBER",
+                    indexes: ["PREFERRED", "AS", "INT64", "SORTABLE"]
+                ),
+                .init(name: "e", type: "NUMBER"),
+            ]
+        )
+        #expect(try CloudKitSchema(parsing: schema.text) == schema)
+    }
+
     struct Shelf: CloudKitModel {
         var name: String
         var mood: Theme?

@@ -1,3 +1,4 @@
+import CloudKitSchemaLanguage
 import CloudKitWire
 
 /// What the text of a schema says, before it meets an environment.
@@ -37,9 +38,9 @@ extension SchemaDefinition {
     /// The text, in an order that depends on nothing but the contents.
     var text: String {
         var text = "DEFINE SCHEMA\n"
-        for role in roles.sorted() { text += "\nCREATE ROLE \(Self.quoted(role));\n" }
+        for role in roles.sorted() { text += "\nCREATE ROLE \(SchemaName.text(role));\n" }
         for (name, type) in types.sorted(by: { $0.key < $1.key }) {
-            text += "\nRECORD TYPE \(Self.quoted(name)) (\n"
+            text += "\nRECORD TYPE \(SchemaName.text(name)) (\n"
             var lines = Self.systemLines(type)
             for (name, field) in type.fields.sorted(by: { $0.key < $1.key })
             where SystemField(name: name)?.schemaName != name {
@@ -47,7 +48,7 @@ extension SchemaDefinition {
             }
             for (role, grant) in (type.grants ?? [:]).sorted(by: { $0.key < $1.key })
             where !grant.isEmpty {
-                lines.append("GRANT \(grant.text) TO \(Self.quoted(role))")
+                lines.append("GRANT \(grant.text) TO \(SchemaName.text(role))")
             }
             text += lines.map { "    " + $0 }.joined(separator: ",\n") + "\n);\n"
         }
@@ -67,21 +68,13 @@ extension SchemaDefinition {
     }
 
     static func line(_ name: String, _ field: Field) -> String {
-        var words = [quoted(name), (field.isEncrypted ? "ENCRYPTED " : "") + field.type.schemaText]
+        var words = [
+            SchemaName.text(name), (field.isEncrypted ? "ENCRYPTED " : "") + field.type.schemaText,
+        ]
         if field.indexes.contains(.queryable) { words.append("QUERYABLE") }
         if field.indexes.contains(.sortable) { words.append("SORTABLE") }
         if field.indexes.contains(.searchable) { words.append("SEARCHABLE") }
         return words.joined(separator: " ")
-    }
-
-    private static let keywords: Set = [
-        "GRANT", "PREFERRED", "QUERYABLE", "SORTABLE", "SEARCHABLE",
-    ]
-
-    private static func quoted(_ name: String) -> String {
-        let isPlain =
-            NameRules.identifier(name, "name") == nil && !keywords.contains(name.uppercased())
-        return isPlain ? name : "\"\(name)\""
     }
 }
 

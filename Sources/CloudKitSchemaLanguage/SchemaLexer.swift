@@ -1,4 +1,4 @@
-/// Takes the text of a schema apart.
+/// Splits the text of a schema into tokens.
 struct SchemaLexer {
     /// A piece of the text and where it stands.
     struct Token: Hashable {
@@ -17,10 +17,15 @@ struct SchemaLexer {
         var line: Int
         var column: Int
 
+        /// The text and the place, for those who have no use for the kind.
+        var word: SchemaWord { SchemaWord(text: text, line: line, column: column) }
+
         /// Whether this is a keyword, in any case.
         func isKeyword(_ keyword: String) -> Bool {
             kind == .word && text.uppercased() == keyword
         }
+
+        func isMark(_ mark: String) -> Bool { kind == .mark && text == mark }
     }
 
     private var rest: Substring.UnicodeScalarView
@@ -32,7 +37,7 @@ struct SchemaLexer {
     }
 
     /// The next piece; the last is `end`, again and again.
-    mutating func next() throws(SchemaSyntaxError) -> Token {
+    mutating func next() throws(SchemaMistake) -> Token {
         try skipBlanks()
         let (line, column) = (line, column)
         func token(_ kind: Token.Kind, _ text: String) -> Token {
@@ -45,7 +50,7 @@ struct SchemaLexer {
             return token(.mark, String(first))
         }
         guard Self.isLetter(first) else {
-            throw SchemaSyntaxError(
+            throw SchemaMistake(
                 line: line,
                 column: column,
                 message: "Encountered '\(first)'; names other than letters, digits and "
@@ -60,7 +65,7 @@ struct SchemaLexer {
         return token(.word, String(word))
     }
 
-    private mutating func quoted() throws(SchemaSyntaxError) -> String {
+    private mutating func quoted() throws(SchemaMistake) -> String {
         let (line, column) = (line, column)
         advance()
         var name = String.UnicodeScalarView()
@@ -69,14 +74,14 @@ struct SchemaLexer {
             if scalar == "\"" { return String(name) }
             name.append(scalar)
         }
-        throw SchemaSyntaxError(
+        throw SchemaMistake(
             line: line,
             column: column,
             message: "The quotation mark is never closed"
         )
     }
 
-    private mutating func skipBlanks() throws(SchemaSyntaxError) {
+    private mutating func skipBlanks() throws(SchemaMistake) {
         while let first = rest.first {
             let second = rest.dropFirst().first
             if first.properties.isWhitespace {
@@ -91,7 +96,7 @@ struct SchemaLexer {
         }
     }
 
-    private mutating func skipComment() throws(SchemaSyntaxError) {
+    private mutating func skipComment() throws(SchemaMistake) {
         let (line, column) = (line, column)
         advance()
         advance()
@@ -103,7 +108,7 @@ struct SchemaLexer {
                 return
             }
         }
-        throw SchemaSyntaxError(line: line, column: column, message: "The comment is never closed")
+        throw SchemaMistake(line: line, column: column, message: "The comment is never closed")
     }
 
     private mutating func advance() {
@@ -114,6 +119,12 @@ struct SchemaLexer {
         } else {
             column += 1
         }
+    }
+
+    /// Whether a name is a word without quotation marks.
+    static func isPlain(_ name: String) -> Bool {
+        guard let first = name.unicodeScalars.first, isLetter(first) else { return false }
+        return name.unicodeScalars.allSatisfy { isLetter($0) || isInner($0) }
     }
 
     private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {

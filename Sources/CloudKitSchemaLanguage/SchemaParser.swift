@@ -1,0 +1,153 @@
+/// Reads the schema language ("Integrating a Text-Based Schema into Your Workflow"), one statement
+/// after the other.
+package struct SchemaParser {
+    private var lexer: SchemaLexer
+    private var token: SchemaLexer.Token
+
+    /// Creates a parser, and reads the words with which every schema begins.
+    ///
+    /// - Throws: `SchemaMistake` when the text begins otherwise.
+    package init(_ text: String) throws(SchemaMistake) {
+        lexer = SchemaLexer(text)
+        token = try lexer.next()
+        try keyword("DEFINE")
+        try keyword("SCHEMA")
+    }
+
+    /// Reads a statement; nil at the end of the text.
+    ///
+    /// - Throws: `SchemaMistake` with the first place that the grammar does not allow.
+    package mutating func next() throws(SchemaMistake) -> SchemaStatement? {
+        guard token.kind != .end else { return nil }
+        let statement: SchemaStatement =
+            token.isKeyword("CREATE") ? .role(try role()) : .recordType(try recordType())
+        try mark(";")
+        return statement
+    }
+
+    // MARK: Statements
+
+    private mutating func role() throws(SchemaMistake) -> SchemaWord {
+        try keyword("CREATE")
+        try keyword("ROLE")
+        return try name()
+    }
+
+    private mutating func recordType() throws(SchemaMistake) -> SchemaRecordType {
+        try keyword("RECORD")
+        try keyword("TYPE")
+        let name = try name()
+        var members: [SchemaRecordType.Member] = []
+        try mark("(")
+        while true {
+            members.append(token.isKeyword("GRANT") ? .grant(try grant()) : .field(try field()))
+            guard try acceptComma() else { break }
+        }
+        try mark(")")
+        return SchemaRecordType(name: name, members: members)
+    }
+
+    private mutating func grant() throws(SchemaMistake) -> SchemaGrant {
+        try keyword("GRANT")
+        var permissions: [SchemaGrant.Permission] = []
+        while true {
+            guard let permission = SchemaGrant.Permission(rawValue: token.text.uppercased()) else {
+                throw expected("READ, CREATE or WRITE")
+            }
+            permissions.append(permission)
+            try advance()
+            guard try acceptComma() else { break }
+        }
+        try keyword("TO")
+        return SchemaGrant(permissions: permissions, role: try name())
+    }
+
+    // MARK: Fields
+
+    private mutating func field() throws(SchemaMistake) -> SchemaField {
+        let name = try name()
+        let isList = token.isKeyword("LIST")
+        let isEncrypted = token.isKeyword("ENCRYPTED")
+        if isList || isEncrypted { try advance() }
+        if isList { try mark("<") }
+        let type = try type()
+        let preference = try preference(of: type)
+        if isList { try mark(">") }
+        return SchemaField(
+            name: name,
+            isList: isList,
+            isEncrypted: isEncrypted,
+            type: type,
+            preference: preference,
+            indexes: try indexes()
+        )
+    }
+
+    private mutating func type() throws(SchemaMistake) -> SchemaWord {
+        guard token.kind == .word else { throw expected("a type") }
+        let type = token.word
+        try advance()
+        return type
+    }
+
+    private mutating func preference(
+        of type: SchemaWord
+    )
+        throws(SchemaMistake) -> SchemaNumber?
+    {
+        guard type.text.uppercased() == "NUMBER", token.isKeyword("PREFERRED") else { return nil }
+        try advance()
+        try keyword("AS")
+        guard let number = SchemaNumber(rawValue: token.text.uppercased()) else {
+            throw expected("INT64 or DOUBLE")
+        }
+        try advance()
+        return number
+    }
+
+    private mutating func indexes() throws(SchemaMistake) -> [SchemaField.Index] {
+        var indexes: [SchemaField.Index] = []
+        while token.kind == .word {
+            guard let kind = SchemaField.Index.Kind(rawValue: token.text.uppercased()) else {
+                throw expected("QUERYABLE, SORTABLE, SEARCHABLE, ',' or ')'")
+            }
+            indexes.append(SchemaField.Index(kind: kind, word: token.word))
+            try advance()
+        }
+        return indexes
+    }
+
+    // MARK: Tokens
+
+    private mutating func name() throws(SchemaMistake) -> SchemaWord {
+        guard token.kind == .word || token.kind == .quoted, !token.text.isEmpty else {
+            throw expected("a name")
+        }
+        let name = token.word
+        try advance()
+        return name
+    }
+
+    private mutating func keyword(_ keyword: String) throws(SchemaMistake) {
+        guard token.isKeyword(keyword) else { throw expected("\"\(keyword)\"") }
+        try advance()
+    }
+
+    private mutating func mark(_ mark: String) throws(SchemaMistake) {
+        guard token.isMark(mark) else { throw expected("\"\(mark)\"") }
+        try advance()
+    }
+
+    /// Reads a comma where there is one, and returns whether there was.
+    private mutating func acceptComma() throws(SchemaMistake) -> Bool {
+        guard token.isMark(",") else { return false }
+        try advance()
+        return true
+    }
+
+    private mutating func advance() throws(SchemaMistake) { token = try lexer.next() }
+
+    private func expected(_ what: String) -> SchemaMistake {
+        SchemaMistake("Encountered \"\(token.text)\". Was expecting \(what)", at: token.word)
+    }
+}
