@@ -8,11 +8,7 @@ let cloudKit: Target.Dependency = .product(
     package: "swift-cloudkit",
     condition: whereAppleHasNone
 )
-let server: Target.Dependency = .product(
-    name: "CloudKitServer",
-    package: "swift-cloudkit",
-    condition: whereAppleHasNone
-)
+let support: Target.Dependency = .product(name: "ExampleSupport", package: "Support")
 let testing: Target.Dependency = .product(
     name: "CloudKitTesting",
     package: "swift-cloudkit",
@@ -22,7 +18,11 @@ let testing: Target.Dependency = .product(
 let package = Package(
     name: "Contacts",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "swift-cloudkit", path: "../..")],
+    dependencies: [
+        .package(name: "swift-cloudkit", path: "../.."),
+        // A server and a program in a terminal, for the tests.
+        .package(path: "../Support"),
+    ],
     targets: [
         // The app: contacts in a JSON file, kept in step by CKSyncEngine.
         .target(name: "ContactBook", dependencies: [cloudKit]),
@@ -30,7 +30,7 @@ let package = Package(
         .executableTarget(name: "contacts", dependencies: ["ContactBook", cloudKit]),
         .testTarget(
             name: "ContactBookTests",
-            dependencies: ["ContactBook", "contacts", cloudKit, server, testing]
+            dependencies: ["ContactBook", "contacts", cloudKit, support, testing]
         ),
     ],
     swiftLanguageModes: [.v6]

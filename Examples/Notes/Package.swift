@@ -8,11 +8,7 @@ let cloudKit: Target.Dependency = .product(
     package: "swift-cloudkit",
     condition: whereAppleHasNone
 )
-let server: Target.Dependency = .product(
-    name: "CloudKitServer",
-    package: "swift-cloudkit",
-    condition: whereAppleHasNone
-)
+let support: Target.Dependency = .product(name: "ExampleSupport", package: "Support")
 let testing: Target.Dependency = .product(
     name: "CloudKitTesting",
     package: "swift-cloudkit",
@@ -26,6 +22,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "swift-cloudkit", path: "../.."),
+        // A server and a program in a terminal, for the tests.
+        .package(path: "../Support"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
@@ -35,7 +33,7 @@ let package = Package(
         .executableTarget(name: "notes", dependencies: ["Notebook", cloudKit, store]),
         .testTarget(
             name: "NotebookTests",
-            dependencies: ["Notebook", "notes", cloudKit, store, server, testing]
+            dependencies: ["Notebook", "notes", cloudKit, store, support, testing]
         ),
     ],
     swiftLanguageModes: [.v6]

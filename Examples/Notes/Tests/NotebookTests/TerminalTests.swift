@@ -1,48 +1,15 @@
 #if canImport(CloudKitTesting)
-import CloudKitServer
-import Foundation
+import ExampleSupport
 import Testing
 
 @Suite("Two terminals", .timeLimit(.minutes(10)))
 struct TerminalTests {
-    private static let container = "iCloud.com.example.notes"
-
     /// Runs a test with a server, and what starts the program for a file.
     private func withServer(
-        _ body: @Sendable (@Sendable (String) throws -> TerminalProcess) async throws -> Void
+        _ body: @Sendable (@Sendable (String) throws -> Terminal) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("terminals-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let server = try CloudServer()
-        let apiToken = try await server.service.addAPIToken(
-            container: Self.container,
-            environment: .development
-        )
-        let user = try await server.service.addUser(container: Self.container, name: "Ada")
-        let webToken = try await server.service.addWebAuthToken(
-            user: user,
-            apiToken: apiToken,
-            environment: .development
-        )
-        try await withThrowingTaskGroup { group in
-            group.addTask { try await server.run() }
-            let environment = [
-                "CLOUDKIT_URL": try await server.url(),
-                "CLOUDKIT_CONTAINER": Self.container,
-                "CLOUDKIT_ENVIRONMENT": "development",
-                "CLOUDKIT_API_TOKEN": apiToken,
-                "CLOUDKIT_WEB_AUTH_TOKEN": webToken,
-            ]
-            try await body { name in
-                try TerminalProcess(
-                    file: folder.appendingPathComponent("\(name).sqlite"),
-                    environment: environment
-                )
-            }
-            group.cancelAll()
-            while (try? await group.next()) != nil {}
+        try await ExampleServer.run(container: "iCloud.com.example.notes") { server in
+            try await body { try server.open("notes", file: "\($0).sqlite") }
         }
     }
 
@@ -51,11 +18,11 @@ struct TerminalTests {
         try await withServer { open in
             let (phone, laptop) = (try open("phone"), try open("laptop"))
             try phone.type("add Shopping")
-            #expect(await laptop.wait(for: " Shopping") != nil)
+            #expect(await laptop.wait(forEnd: " Shopping") != nil)
             try laptop.type("write Shopping milk and bread")
-            #expect(await phone.wait(for: " Shopping: milk and bread") != nil)
+            #expect(await phone.wait(forEnd: " Shopping: milk and bread") != nil)
             try phone.type("delete Shopping")
-            #expect(await laptop.wait(for: "· a note was deleted on another device") != nil)
+            #expect(await laptop.wait(forEnd: "· a note was deleted on another device") != nil)
             for terminal in [phone, laptop] { try terminal.type("quit") }
         }
     }
@@ -65,36 +32,38 @@ struct TerminalTests {
         try await withServer { open in
             let (phone, laptop) = (try open("phone"), try open("laptop"))
             try phone.type("add Shopping")
-            #expect(await laptop.wait(for: " Shopping") != nil)
+            #expect(await laptop.wait(forEnd: " Shopping") != nil)
             for terminal in [phone, laptop] {
                 try terminal.type("offline")
                 try terminal.type("status")
                 #expect(
-                    await terminal.wait(for: "Sync is paused, or there is no connection.") != nil
+                    await terminal.wait(forEnd: "Sync is paused, or there is no connection.") != nil
                 )
             }
             try phone.type("write Shopping milk")
-            #expect(await phone.wait(for: " Shopping: milk") != nil)
+            #expect(await phone.wait(forEnd: " Shopping: milk") != nil)
             try phone.type("status")
-            #expect(await phone.wait(for: "Sync is paused, or there is no connection.") != nil)
+            #expect(await phone.wait(forEnd: "Sync is paused, or there is no connection.") != nil)
             // Later than the phone's.
             try laptop.type("write Shopping eggs")
             try laptop.type("tag Shopping home")
             try laptop.type("list")
-            #expect(await laptop.wait(for: " Shopping #home: eggs") != nil)
+            #expect(await laptop.wait(forEnd: " Shopping #home: eggs") != nil)
             try phone.type("online")
-            #expect(await phone.wait(for: " received") != nil)
+            #expect(await phone.wait(forEnd: " received") != nil)
             try laptop.type("online")
             // Both sides are told what lost, whichever of them merged.
             #expect(
-                await phone.wait(forAll: [
+                await phone.wait(forEnds: [
                     " Shopping #home: eggs",
                     "lost of 'Shopping' (merged on another device): body: milk",
                 ])
             )
-            #expect(await laptop.wait(for: "lost of 'Shopping' (merged here): body: milk") != nil)
+            #expect(
+                await laptop.wait(forEnd: "lost of 'Shopping' (merged here): body: milk") != nil
+            )
             try laptop.type("restore")
-            #expect(await phone.wait(for: " Shopping #home: milk") != nil)
+            #expect(await phone.wait(forEnd: " Shopping #home: milk") != nil)
             for terminal in [phone, laptop] { try terminal.type("quit") }
         }
     }
@@ -105,7 +74,7 @@ struct TerminalTests {
             let phone = try open("phone")
             try phone.type("offline")
             try phone.type("add Shopping")
-            #expect(await phone.wait(for: " Shopping") != nil)
+            #expect(await phone.wait(forEnd: " Shopping") != nil)
             for (typed, shown) in [
                 ("frobnicate", "not all of it: 'frobnicate'; try 'help'"),
                 ("write Shopping", "not all of it: 'write'; try 'help'"),
@@ -129,11 +98,11 @@ struct TerminalTests {
             try phone.type("offline")
             try phone.type("add Shopping")
             try phone.type("list")
-            #expect(await phone.wait(for: "(1 notes)") != nil)
+            #expect(await phone.wait(forEnd: "(1 notes)") != nil)
             await phone.kill()
             let laptop = try open("laptop")
             let again = try open("phone")
-            #expect(await laptop.wait(for: " Shopping") != nil)
+            #expect(await laptop.wait(forEnd: " Shopping") != nil)
             for terminal in [again, laptop] { try terminal.type("quit") }
         }
     }

@@ -1,21 +1,27 @@
-#if canImport(CloudKitTesting)
+#if canImport(CloudKitServer)
 import Foundation
 import Synchronization
 
-/// The program in a process of its own: what is typed into it, and the lines that it shows.
-final class TerminalProcess: Sendable {
+/// A program in a process of its own: what is typed into it, and the lines that it shows.
+public final class Terminal: Sendable {
     /// The lines as they come.
-    let lines: AsyncStream<String>
+    private let lines: AsyncStream<String>
     // Foundation's process and handles may be used from any thread, one call at a time.
     private let process: Mutex<Process>
     private let input: Mutex<FileHandle>
 
-    /// Starts the program that was built beside the tests.
-    init(file: URL, environment: [String: String]) throws {
+    /// Starts a program that was built beside the tests.
+    ///
+    /// - Parameters:
+    ///   - program: The name of the executable.
+    ///   - file: The file that the program keeps its data in, which is its only argument.
+    ///   - environment: Variables in addition to those of the tests.
+    /// - Throws: When the program cannot be started.
+    public init(program: String, file: URL, environment: [String: String]) throws {
         let tests = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
         let process = Process()
         process.executableURL =
-            tests.deletingLastPathComponent().appendingPathComponent("notes")
+            tests.deletingLastPathComponent().appendingPathComponent(program)
         process.arguments = [file.path]
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let (typed, shown) = (Pipe(), Pipe())
@@ -44,24 +50,30 @@ final class TerminalProcess: Sendable {
     }
 
     /// Types a line.
-    func type(_ line: String) throws {
+    public func type(_ line: String) throws {
         try input.withLock { try $0.write(contentsOf: Data((line + "\n").utf8)) }
     }
 
-    /// Waits for the next line.
-    func next() async -> String? {
+    /// Waits for the next line; nil when the program ended before.
+    public func next() async -> String? {
         for await line in lines { return line }
         return nil
     }
 
-    /// Waits until a line with an end is shown, and gives the line.
-    func wait(for end: String) async -> String? {
+    /// Waits for a line, and returns whether it was shown before the program ended.
+    public func wait(for expected: String) async -> Bool {
+        for await line in lines where line == expected { return true }
+        return false
+    }
+
+    /// Waits for a line with an end, and returns the line; nil when the program ended before.
+    public func wait(forEnd end: String) async -> String? {
         for await line in lines where line.hasSuffix(end) { return line }
         return nil
     }
 
-    /// Waits until lines with several ends are shown, in any order; says whether they were.
-    func wait(forAll ends: [String]) async -> Bool {
+    /// Waits for lines with several ends, in any order, and returns whether all were shown.
+    public func wait(forEnds ends: [String]) async -> Bool {
         var rest = ends
         for await line in lines {
             rest.removeAll { line.hasSuffix($0) }
@@ -71,7 +83,7 @@ final class TerminalProcess: Sendable {
     }
 
     /// Ends the program as a crash would.
-    func kill() async {
+    public func kill() async {
         process.withLock { $0.terminate() }
         for await _ in lines {}
     }

@@ -1,0 +1,23 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// What the tests of several examples need: a server, and a program in a terminal.
+let package = Package(
+    name: "Support",
+    platforms: [.macOS(.v15)],
+    products: [.library(name: "ExampleSupport", targets: ["ExampleSupport"])],
+    dependencies: [.package(name: "swift-cloudkit", path: "../..")],
+    targets: [
+        .target(
+            name: "ExampleSupport",
+            dependencies: [
+                .product(
+                    name: "CloudKitServer",
+                    package: "swift-cloudkit",
+                    condition: .when(platforms: [.linux, .android])
+                )
+            ]
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)
