@@ -185,7 +185,7 @@ class RecordPage extends HTMLElement {
             const files = await keepFiles(record);
             await modify(database, zoneID, "delete", {recordName, recordType, recordChangeTag});
             this.element.close();
-            room.changed(record);
+            room.changed({...record, deleted: true});
             notify(`${recordName} is deleted`, files && (async () => {
                 const fields = {...record.fields};
                 for (const [name, blob] of files) {
@@ -265,7 +265,7 @@ export function newRecord(database, zoneID, recordType, {changed}) {
                 await modify(database, zoneID, "delete", {recordName: made.recordName, recordType: made.recordType,
                     recordChangeTag: made.recordChangeTag});
                 notify(`${made.recordName} is gone again`);
-                changed(made);
+                changed({...made, deleted: true});
             });
             changed(made);
         } catch (error) {

@@ -31,6 +31,18 @@ class QuerySource {
         return undefined;
     }
 
+    /** Shows a record as it is now where it was; answers whether it was there. */
+    update(record) {
+        for (const rows of this.#pages.values()) {
+            const index = rows.findIndex(each => each.recordName === record.recordName);
+            if (index < 0) continue;
+            rows[index] = record;
+            this.changed();
+            return true;
+        }
+        return false;
+    }
+
     async #load(page) {
         if (this.#loading.has(page)) return;
         this.#loading.add(page);
@@ -66,6 +78,7 @@ class Records extends Room {
     #types = [];
     #shown = "";
     #opened = null;
+    #source = null;
 
     /** Where the address of the page leads. */
     get where() {
@@ -198,6 +211,7 @@ class Records extends Room {
             const source = new QuerySource(page => call(database, "records/query", {zoneID, query, ...page}, {signal: this.signal}));
             source.failed = error => fill(this.#message, problem(error));
             fill(this.#message);
+            this.#source = source;
             this.#grid.show(this.#columns(outline), source);
         }, this.#message);
     }
@@ -226,7 +240,7 @@ class Records extends Room {
         }});
     }
 
-    /** Shows the table again; with the fields that a record brought. */
+    /** Shows a record as it is now, without losing the place in the table where that is possible. */
     async #changed(record) {
         const outline = this.#types.find(each => each.name === record.recordType);
         const isKnown = Object.keys(record.fields ?? {}).every(name => outline?.fields.some(each => each.name === name));
@@ -234,6 +248,7 @@ class Records extends Room {
             const {outline: news} = await schema(true);
             this.#types = news.recordTypes.filter(each => each.name !== "Users");
         }
+        if (isKnown && !record.deleted && this.#source?.update(record)) return;
         if (this.isConnected) this.#search(!isKnown);
     }
 
