@@ -55,6 +55,9 @@ static const unsigned char schema_js[] = {
 static const unsigned char users_js[] = {
 #embed "Page/users.js"
 };
+static const unsigned char subscriptions_js[] = {
+#embed "Page/subscriptions.js"
+};
 static const unsigned char icon_svg[] = {
 #embed "Page/icon.svg"
 };
@@ -79,6 +82,7 @@ static const struct dashboard_file files[] = {
     FILE("changes.js", changes_js),
     FILE("schema.js", schema_js),
     FILE("users.js", users_js),
+    FILE("subscriptions.js", subscriptions_js),
     FILE("icon.svg", icon_svg),
 };
 

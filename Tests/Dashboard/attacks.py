@@ -53,6 +53,10 @@ def ATTACKS(check, no_trouble, rooms):
             cloud.call(f"records/{quote(text)}")
             cloud.call("records/query", {"query": {"recordType": text}, "zoneID": {"zoneName": text}})
             cloud.send("GET", f"/{quote(text)}")
+        for text in HOSTILE[:7]:
+            cloud.call("subscriptions/modify", {"operations": [{"operationType": "create", "subscription": {
+                "subscriptionID": text, "subscriptionType": "zone", "zoneID": {"zoneName": HOSTILE[0]},
+                "notificationInfo": {"alertBody": text}}}]})
         picture = b"<svg xmlns='http://www.w3.org/2000/svg' onload='hacked=1'><script>hacked=1</script></svg>"
         _, token = cloud.call("assets/upload", {"zoneID": {"zoneName": HOSTILE[0]}, "tokens": [
             {"recordName": "file", "recordType": "Hostile", "fieldName": "file"}]})

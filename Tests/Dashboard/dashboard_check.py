@@ -21,7 +21,7 @@ from page import Page, start_browser
 
 # The first moment of 1191, in milliseconds since 1970.
 FOUNDED = (date(1191, 1, 1) - date(1970, 1, 1)).days * 86_400_000
-ROOMS = ["Overview", "Records", "Changes", "Schema", "Users", "Requests", "Faults", "Snapshots"]
+ROOMS = ["Overview", "Records", "Changes", "Schema", "Users", "Subscriptions", "Requests", "Faults", "Snapshots"]
 
 
 def check(condition, what, *details):
@@ -246,6 +246,35 @@ def check_changes(cloud, page):
     page.reads("CHANGE_TOKEN_EXPIRED")
     check(True, "a token that expired is said to have expired")
     no_trouble(page, "changes", "status of 409", "status of 400", "status of 410")
+
+
+def check_subscriptions(cloud, page):
+    page.open()
+    page.go("Subscriptions")
+    page.reads("There are none in this database.")
+    page.choose("Zone", "Atlas")
+    page.fill("Identifier", "atlas-news")
+    page.fill("Alert", "The atlas has news")
+    page.press("Subscribe")
+    page.reads("atlas-news is subscribed", "zone Atlas")
+    made = cloud.call("subscriptions/list")[1]["subscriptions"]
+    check([each["subscriptionID"] for each in made] == ["atlas-news"], "a subscription is made", made)
+    page.press("Listen")
+    page.reads("Listening…")
+    cloud.save("Berne", "City", {"name": "Berne"})
+    page.wait(lambda: "The atlas has news" in page.run("return document.querySelector('.changes').innerText"), "the notification")
+    check('"fet"' in page.run("return document.querySelector('.changes pre').textContent"), "what a device is told is shown")
+    page.press("Delete atlas-news")
+    page.press("Delete subscription")
+    page.reads("atlas-news is deleted")
+    check(cloud.call("subscriptions/list")[1]["subscriptions"] == [], "a subscription is deleted")
+    page.choose("To", "query")
+    page.choose("Record type", "Country")
+    page.fill("Identifier", "countries")
+    page.press("Subscribe")
+    page.reads("records of Country")
+    check(cloud.call("subscriptions/list")[1]["subscriptions"][0]["query"]["recordType"] == "Country", "one to a query, too")
+    no_trouble(page, "subscriptions")
 
 
 def check_requests(cloud, page):

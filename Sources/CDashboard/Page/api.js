@@ -95,9 +95,11 @@ async function session(user, isFresh) {
     return {name, ...made};
 }
 
-/** The path of an endpoint, without credentials. */
-export const endpointPath = (database, endpoint) =>
-    `/database/1/${part(place.container)}/${place.environment}/${database}/${endpoint}`;
+/** The path of an endpoint, without credentials; those of devices are in no database. */
+export const endpointPath = (database, endpoint) => {
+    const home = `${part(place.container)}/${place.environment}`;
+    return database ? `/database/1/${home}/${database}/${endpoint}` : `/device/1/${home}/${endpoint}`;
+};
 
 /** Asks Web Services as the chosen user. */
 export async function call(database, endpoint, body, {signal, user = place.user, text} = {}) {
@@ -157,7 +159,7 @@ export async function download(asset) {
 }
 
 /** An address that the server made, under the name by which this page knows it. */
-const ownAddress = url => { const {pathname, search} = new URL(url); return pathname + search; };
+export const ownAddress = url => { const {pathname, search} = new URL(url); return pathname + search; };
 
 /** The schema, asked for once for each place until somebody changes it. */
 const schemas = new Map();

@@ -9,10 +9,11 @@ import "./faults.js";
 import "./snapshots.js";
 import "./schema.js";
 import "./users.js";
+import "./subscriptions.js";
 
 const rooms = [
     ["overview", "Overview"], ["records", "Records"], ["changes", "Changes"], ["schema", "Schema"], ["users", "Users"],
-    ["requests", "Requests"], ["faults", "Faults"], ["snapshots", "Snapshots"],
+    ["subscriptions", "Subscriptions"], ["requests", "Requests"], ["faults", "Faults"], ["snapshots", "Snapshots"],
 ];
 
 class Dashboard extends HTMLElement {

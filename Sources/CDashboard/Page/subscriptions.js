@@ -1,0 +1,114 @@
+// Who is told of what, and what they are told.
+import {call, item, place, schema, ownAddress} from "./api.js";
+import {h, fill, field, select, button, confirm, notify, problem, time, Room} from "./dom.js";
+
+class Subscriptions extends Room {
+    #list = h("div", {});
+    #heard = h("ol", {class: "changes"});
+    #listening = h("p", {class: "actions"});
+    #form = h("form", {});
+    #database = "private";
+
+    async show() {
+        fill(this, h("h1", {}, "Subscriptions"));
+        if (!place.user) {
+            this.append(h("p", {}, "Choose above as whom to act: subscriptions are somebody's."));
+            return;
+        }
+        this.append(field("Database", select(["private", "shared", "public"], this.#database, {onchange: event => {
+            this.#database = event.target.value;
+            this.attempt(async () => { await this.#load(); await this.#compose(); });
+        }})), this.#list, h("h2", {}, "Subscribe"), this.#form, h("h2", {}, "Notifications"),
+        h("p", {class: "note"}, "The page can listen as one more device of the user, and shows what that device is told."),
+        this.#listening, this.#heard);
+        fill(this.#listening, button("Listen", () => this.#listen(), {class: "main"}));
+        await this.#load();
+        await this.#compose();
+    }
+
+    async #load() {
+        const {subscriptions} = await call(this.#database, "subscriptions/list", undefined, {signal: this.signal});
+        fill(this.#list, subscriptions.length === 0 ? h("p", {}, "There are none in this database.")
+            : h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Subscriptions"}, h("table", {},
+                h("thead", {}, h("tr", {}, ["Identifier", "To what", "When", "Alert"].map(text => h("th", {scope: "col"}, text)), h("td", {}))),
+                h("tbody", {}, subscriptions.map(each => h("tr", {}, h("th", {scope: "row"}, each.subscriptionID),
+                    h("td", {}, subject(each)), h("td", {}, [...each.firesOn ?? [], each.firesOnce && "once"].filter(Boolean).join(", ")),
+                    h("td", {}, each.notificationInfo?.alertBody ?? ""),
+                    h("td", {}, button("Delete", () => this.#remove(each.subscriptionID),
+                        {class: "danger", "aria-label": `Delete ${each.subscriptionID}`}))))))));
+    }
+
+    async #compose() {
+        const {outline} = await schema();
+        const {zones} = await call(this.#database, "zones/list", undefined, {signal: this.signal});
+        const names = zones.map(each => each.zoneID.zoneName);
+        const kinds = {private: ["zone", "query", "database"], shared: ["database"], public: ["query"]}[this.#database];
+        const kind = select(kinds, kinds[0]);
+        const name = h("input", {maxlength: 255});
+        const zone = select(names.filter(each => each !== "_defaultZone" || kinds.includes("query")), names[0]);
+        const type = select(outline.recordTypes.map(each => each.name), "");
+        const alert = h("input", {});
+        const own = [field("Zone", zone), field("Record type", type)];
+        const draw = () => { own[0].hidden = kind.value !== "zone"; own[1].hidden = kind.value !== "query"; };
+        kind.addEventListener("change", draw);
+        draw();
+        this.#form.onsubmit = event => {
+            event.preventDefault();
+            this.attempt(async () => {
+                const subscription = {
+                    subscriptionID: name.value || crypto.randomUUID(), subscriptionType: kind.value,
+                    notificationInfo: alert.value ? {alertBody: alert.value} : {shouldSendContentAvailable: true},
+                    ...(kind.value === "zone" ? {zoneID: zones.find(each => each.zoneID.zoneName === zone.value).zoneID} : {}),
+                    ...(kind.value === "query" ? {query: {recordType: type.value}, firesOn: ["create", "update", "delete"]} : {}),
+                };
+                await this.#modify("create", subscription);
+                notify(`${subscription.subscriptionID} is subscribed`);
+                await this.#load();
+            }, this.#form);
+        };
+        fill(this.#form, h("div", {class: "choices"}, field("To", kind), own, field("Identifier", name, "Made up when empty"),
+            field("Alert", alert, "Silent when empty"), h("p", {class: "actions"}, h("button", {class: "main"}, "Subscribe"))));
+    }
+
+    async #modify(operationType, subscription) {
+        const answer = await call(this.#database, "subscriptions/modify", {operations: [{operationType, subscription}]});
+        item(answer.subscriptions[0]);
+    }
+
+    async #remove(subscriptionID) {
+        if (!await confirm("Delete subscription", `Nobody is told by ${subscriptionID} any more.`, "Delete subscription")) return;
+        await this.attempt(async () => {
+            await this.#modify("delete", {subscriptionID});
+            notify(`${subscriptionID} is deleted`);
+            await this.#load();
+        });
+    }
+
+    /** Waits for notifications as one more device, as long as the room is open. */
+    async #listen() {
+        await this.attempt(async () => {
+            const token = await call(null, "tokens/create",
+                {apnsEnvironment: place.environment, clientId: crypto.randomUUID()}, {signal: this.signal});
+            fill(this.#listening, h("span", {role: "status"}, "Listening…"));
+            while (!this.signal.aborted) {
+                const response = await fetch(ownAddress(token.webcourierURL), {signal: this.signal, cache: "no-store", credentials: "omit"});
+                const text = await response.text();
+                if (!response.ok) throw new Error(`The server answered ${response.status}`);
+                if (!text) continue;
+                this.#heard.prepend(h("li", {class: "news"}, time(Date.now()),
+                    h("pre", {tabindex: "0", role: "region", "aria-label": "Notification"}, text)));
+                while (this.#heard.childElementCount > 50) this.#heard.lastElementChild.remove();
+            }
+        });
+        if (!this.signal.aborted) fill(this.#listening, button("Listen", () => this.#listen(), {class: "main"}));
+    }
+}
+
+/** What a subscription is to. */
+function subject({subscriptionType, zoneID, query}) {
+    const place = zoneID ? ` in ${zoneID.zoneName}` : "";
+    return query?.recordType ? `records of ${query.recordType}${place}` : subscriptionType === "zone" ? `zone ${zoneID?.zoneName}`
+        : `${subscriptionType}${place}`;
+}
+
+customElements.define("ck-subscriptions", Subscriptions);
