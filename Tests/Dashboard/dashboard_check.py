@@ -482,6 +482,16 @@ def check_keyboard(cloud, page):
     page.keys(Keys.END)
     page.wait(lambda: page.run("return document.querySelector('.scroller').scrollTop") > 1000, "End leads to the end")
     check(True, "a record is found, opened, edited and closed with the keyboard alone")
+    page.tab_to("Act as")
+    page.keys("N")
+    page.wait(lambda: page.field("Database").get_property("value") == "public", "nobody's records")
+    check(page.focused() == "Act as", "a choice that draws the page anew keeps the focus", page.focused())
+    page.keys("A")
+    page.wait(lambda: page.field("Database").get_property("value") == "private", "Ada's records")
+    page.tab_to("Requests")
+    page.keys(Keys.ENTER)
+    page.wait(lambda: page.heading() == "Requests", "the room of the link")
+    check(page.focused() == "Requests", "a link keeps the focus", page.focused())
     # Everything that can be used gets the focus, in the order in which it stands.
     for room in ROOMS:
         page.go(room)

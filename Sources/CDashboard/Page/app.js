@@ -1,6 +1,6 @@
 // The frame around the rooms: where requests go, which room is open, and the key.
 import {takeKey, setKey, operate, place, people} from "./api.js";
-import {h, fill, field, select, button, dialog, notify, problem} from "./dom.js";
+import {h, fill, refill, field, select, button, dialog, notify, problem} from "./dom.js";
 import "./overview.js";
 import "./records.js";
 import "./changes.js";
@@ -18,7 +18,9 @@ const rooms = [
 
 class Dashboard extends HTMLElement {
     #bar = h("div", {class: "place"});
-    #nav = h("nav", {"aria-label": "Rooms"});
+    #links = new Map(rooms.map(([room, text], index) =>
+        [room, h("a", {href: `#/${room}`, "aria-keyshortcuts": `${index + 1}`}, text)]));
+    #nav = h("nav", {"aria-label": "Rooms"}, h("ul", {}, [...this.#links.values()].map(link => h("li", {}, link))));
     #main = h("main", {id: "room", tabindex: "-1"});
     #asksForKey = false;
     #room = "";
@@ -65,7 +67,7 @@ class Dashboard extends HTMLElement {
         for (const user of users) people.set(user.userRecordName, fullName(user));
         const known = overview.actsAsUsers ? [...people] : [];
         if (!known.some(([name]) => name === place.user)) place.user = isFirst ? known[0]?.[0] ?? "" : "";
-        fill(this.#bar,
+        refill(this.#bar,
             field("Container", select(names, place.container,
                 {onchange: event => place.choose({container: event.target.value, user: ""})})),
             field("Environment", select(["development", "production"], place.environment,
@@ -79,9 +81,10 @@ class Dashboard extends HTMLElement {
         if (!this.#isReady) return;
         const name = location.hash.slice(2).split("?")[0];
         const [room, title] = rooms.find(([each]) => each === name) ?? rooms[0];
-        fill(this.#nav, h("ul", {}, rooms.map(([each, text], index) => h("li", {}, h("a", {
-            href: `#/${each}`, "aria-current": each === room ? "page" : null, "aria-keyshortcuts": `${index + 1}`,
-        }, text)))));
+        for (const [each, link] of this.#links) {
+            if (each === room) link.setAttribute("aria-current", "page");
+            else link.removeAttribute("aria-current");
+        }
         document.title = `${title} – CloudKit`;
         const shown = this.#main.firstElementChild;
         // Another record of the same room is the room's own business.

@@ -1,6 +1,6 @@
 // What changed in a zone, as a device would hear of it, live.
 import {call, place, feed, nameOf} from "./api.js";
-import {h, fill, field, select, button, problem, copy, moment, Room} from "./dom.js";
+import {h, fill, refill, field, select, button, problem, copy, moment, Room} from "./dom.js";
 import {short} from "./values.js";
 import {address} from "./records.js";
 
@@ -48,7 +48,7 @@ class Changes extends Room {
         const feeds = zones.filter(each => each.zoneID.zoneName !== "_defaultZone");
         const key = zone => `${zone.zoneID.ownerRecordName}/${zone.zoneID.zoneName}`;
         const wanted = feeds.find(each => this.#zoneID && each.zoneID.zoneName === this.#zoneID.zoneName) ?? feeds[0];
-        fill(this.#choices,
+        refill(this.#choices,
             field("Database", select(["private", "shared"], this.#database, {onchange: event => {
                 this.#database = event.target.value;
                 this.#zoneID = null;

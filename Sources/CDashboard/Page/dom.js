@@ -19,6 +19,15 @@ export function fill(element, ...children) {
     return element;
 }
 
+/** Replaces all children, and leaves the focus at the control where it was. */
+export function refill(element, ...children) {
+    const controls = () => [...element.querySelectorAll("select, input, button")];
+    const index = controls().indexOf(document.activeElement);
+    fill(element, ...children);
+    if (index >= 0) controls()[index]?.focus();
+    return element;
+}
+
 let fieldCount = 0;
 
 /** A control with its label above it. */

@@ -1,6 +1,6 @@
 // The filter and sort builder, and what it says in other words: CKQuery, and the command line.
 import {operate, containerPath, place, schema} from "./api.js";
-import {h, fill, field, select, button, copy, notify, problem} from "./dom.js";
+import {h, fill, refill, field, select, button, copy, notify, problem} from "./dom.js";
 import {read, swift, swiftText, shell} from "./values.js";
 
 const signs = {
@@ -63,7 +63,7 @@ export class QueryBuilder extends HTMLElement {
 
     #draw(isNew) {
         const remove = (list, index) => button("Remove", () => { list.splice(index, 1); this.#draw(); }, {class: "quiet"});
-        fill(this.#list, this.#filters.map((filter, index) => {
+        refill(this.#list, this.#filters.map((filter, index) => {
             const fields = this.#fields();
             filter.field ??= (fields.find(each => !each.name.startsWith("___")) ?? fields[0])?.name ?? "";
             const type = fields.find(each => each.name === filter.field)?.type ?? "STRING";

@@ -1,6 +1,6 @@
 // The records of a zone, type by type.
 import {call, place, schema, feed} from "./api.js";
-import {h, fill, field, select, button, confirm, notify, problem, dialog, moment, Room} from "./dom.js";
+import {h, fill, refill, field, select, button, confirm, notify, problem, dialog, moment, Room} from "./dom.js";
 import {short} from "./values.js";
 import "./grid.js";
 import "./query.js";
@@ -152,7 +152,7 @@ class Records extends Room {
         this.#types = outline.recordTypes.filter(each => each.name !== "Users");
         const key = zone => `${zone.ownerRecordName ?? ""}/${zone.zoneName}`;
         const databases = place.user ? ["private", "public", "shared"] : ["public"];
-        fill(this.#choices,
+        refill(this.#choices,
             field("Database", select(databases, database,
                 {onchange: event => this.go({database: event.target.value, zone: "", owner: "", type: ""})})),
             field("Zone", select(this.#zones.map(each => [key(each), database === "shared"
