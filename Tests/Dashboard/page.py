@@ -8,7 +8,9 @@ import time
 
 import axe_playwright_python
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.common.exceptions import (
+    ElementClickInterceptedException, ElementNotInteractableException, StaleElementReferenceException, WebDriverException,
+)
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
@@ -16,6 +18,11 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 WAIT = 20
+# What a page that is being drawn anew answers.
+PASSING = (
+    ElementClickInterceptedException, ElementNotInteractableException, StaleElementReferenceException, AssertionError,
+    IndexError,
+)
 AXE = pathlib.Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 
 # Whatever the policy keeps from happening would otherwise be seen in the console alone.
@@ -65,7 +72,7 @@ class Page:
             try:
                 if found := condition():
                     return found
-            except (StaleElementReferenceException, AssertionError, IndexError):
+            except PASSING:
                 pass
             if time.monotonic() > end:
                 self.browser.save_screenshot("/tmp/dashboard-failed.png") if "--keep" in sys.argv else None
@@ -75,9 +82,15 @@ class Page:
     def go(self, room, title=None):
         """Opens a room by its link."""
         self.run("document.querySelectorAll('dialog').forEach(each => each.close())")
-        link = self.wait(lambda: self.run(
-            "return [...document.querySelectorAll('nav a')].find(each => each.textContent === arguments[0])", room), room)
-        link.click()
+
+        def click():
+            link = self.run(
+                "return [...document.querySelectorAll('nav a')].find(each => each.textContent === arguments[0])", room)
+            if link:
+                link.click()
+            return link
+
+        self.wait(click, f"the link {room}")
         self.wait(lambda: self.heading() == (title or room), f"the room {room}")
 
     def heading(self):
@@ -121,11 +134,16 @@ class Page:
 
     def fill(self, label, text, index=0):
         """Types into a control, or picks a file."""
-        control = self.field(label, index)
-        if control.get_attribute("type") != "file":
-            control.send_keys(Keys.CONTROL, "a")
-            control.send_keys(Keys.DELETE)
-        control.send_keys(text)
+
+        def type_into():
+            control = self.field(label, index)
+            if control.get_attribute("type") != "file":
+                control.send_keys(Keys.CONTROL, "a")
+                control.send_keys(Keys.DELETE)
+            control.send_keys(text)
+            return True
+
+        self.wait(type_into, f"typing into {label}")
 
     def choose(self, label, text, index=0):
         def click():
@@ -146,10 +164,16 @@ class Page:
 
     def open_row(self, text):
         """Opens the row with a cell that reads so."""
-        cell = self.wait(lambda: self.run(
-            "return [...document.querySelectorAll('ck-grid .rows > .row:not([hidden]) > *')]"
-            ".find(each => each.textContent === arguments[0])", text), f"the row {text}")
-        cell.click()
+
+        def click():
+            cell = self.run(
+                "return [...document.querySelectorAll('ck-grid .rows > .row:not([hidden]) > *')]"
+                ".find(each => each.textContent === arguments[0])", text)
+            if cell:
+                cell.click()
+            return cell
+
+        self.wait(click, f"the row {text}")
 
     def keys(self, *keys):
         for key in keys:
