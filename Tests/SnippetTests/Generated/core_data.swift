@@ -35,6 +35,7 @@ func snippet2Incore_data() async throws {
         ],
         configuration: configuration
     )
+    try await store.start()
 }
 
 func snippet3Incore_data() async throws {
