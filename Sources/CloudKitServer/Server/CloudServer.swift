@@ -1,4 +1,5 @@
-public import CloudKitServerCore
+public import CloudKitBasics
+import CloudKitServerCore
 import CloudKitServerSQLite
 import Hummingbird
 import HummingbirdCore
@@ -103,8 +104,7 @@ public final class CloudServer: Service {
     private static func key(_ configuration: Configuration, _ policy: OriginPolicy) -> String? {
         if let key = configuration.administrationKey { return key }
         guard policy.isPrivate else { return nil }
-        return SystemRandomness().bytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-            .joined()
+        return Hexadecimal.text(SystemRandomness().bytes(16))
     }
 
     /// Listens and answers until it is cancelled or shut down gracefully.
