@@ -1,4 +1,4 @@
-public import CloudKitBasics
+import CloudKitBasics
 import CloudKitServerCore
 import CloudKitServerSQLite
 import Hummingbird

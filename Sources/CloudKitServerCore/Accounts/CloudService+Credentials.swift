@@ -1,3 +1,4 @@
+import CloudKitBasics
 import CloudKitWire
 
 #if canImport(FoundationEssentials)

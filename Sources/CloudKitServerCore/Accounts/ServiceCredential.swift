@@ -1,3 +1,4 @@
+import CloudKitBasics
 public import CloudKitWire
 
 /// A credential of a container, as administration knows one: without the secret, which only its holder

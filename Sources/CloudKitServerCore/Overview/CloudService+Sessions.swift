@@ -1,3 +1,4 @@
+import CloudKitBasics
 public import CloudKitWire
 
 /// Credentials with which somebody who looks after a service uses it as clients do.
