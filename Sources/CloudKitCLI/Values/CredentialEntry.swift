@@ -1,4 +1,5 @@
 import CloudKitServerCore
+import CloudKitWire
 
 /// A credential in a server's data, as `--json` prints one.
 struct CredentialEntry: Encodable {
