@@ -2,7 +2,7 @@ import CloudKitServerCore
 import CloudKitWire
 
 /// A credential in a server's data, as `--json` prints one.
-struct CredentialEntry: Encodable {
+struct CredentialEntry: Codable, Hashable, Sendable {
     let id: String
     let kind: String
     let environment: String
