@@ -29,8 +29,8 @@ func snippet2Incore_data() async throws {
                 "Note",
                 recordType: "CD_Note",
                 recordNames: .key,
-                fields: ["text": "CD_text"],
-                localOnly: ["folder"]
+                localOnly: ["folder"],
+                fields: ["text": "CD_text"]
             )
         ],
         configuration: configuration
