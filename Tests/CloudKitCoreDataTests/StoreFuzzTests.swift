@@ -111,6 +111,45 @@ struct StoreFuzzTests {
         }
     }
 
+    @Test("No change of bytes in a store that is read with its own model ends the process")
+    func storesWithTheirModel() throws {
+        let cache = try DatabaseQueue(path: Fixture.url("Trips.store").path).read {
+            try Data.fetchOne($0, sql: "SELECT Z_CONTENT FROM Z_MODELCACHE")
+        }
+        let sql = """
+            CREATE TABLE ZTRIP (
+                Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZGEAR INTEGER,
+                ZBEGAN TIMESTAMP, ZPRICE DECIMAL, ZNAME VARCHAR, ZCAR VARCHAR, ZSECRET VARCHAR,
+                ZTEXT VARCHAR, ZTAGS BLOB, ZKEY BLOB);
+            CREATE TABLE ZSTOP (
+                Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZTRIP INTEGER,
+                Z_FOK_TRIP INTEGER, ZWEATHER INTEGER, ZTENTS INTEGER, ZNAME VARCHAR);
+            CREATE TABLE ZWEATHER (
+                Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZSUNNY INTEGER);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
+            INSERT INTO ZTRIP SELECT i, 3, 1, NULL, i, 0.5, 'trip ' || i, 'car', 's', 't', x'6270',
+                x'000102030405060708090A0B0C0D0E0F' FROM n;
+            INSERT INTO ZSTOP SELECT Z_PK, 1 + Z_PK % 2, 1, Z_PK, 2048, NULL, 2, 'stop' FROM ZTRIP;
+            """
+        let entities = [(1, "Stop", 0), (2, "Camp", 1), (3, "Trip", 0), (4, "Weather", 0)]
+        try StoreFixture.with(entities, sql, model: cache) { fixture in
+            let whole = try Data(contentsOf: fixture.url)
+            let file = fixture.folder.appendingPathComponent("changed.sqlite")
+            var changes = ByteChanges(state: 1999)
+            var readable = 0
+            for _ in 0..<200 {
+                try changes.change(whole).write(to: file)
+                do {
+                    let store = try CoreDataStore(url: file)
+                    for entity in store.entities { _ = try rows(store, entity.name) }
+                    readable += 1
+                } catch is CoreDataStoreError {}
+            }
+            #expect(readable > 10)
+            #expect(readable < 200)
+        }
+    }
+
     @Test("No change of bytes in a write-ahead log ends the process")
     func logs() throws {
         try StoreFixture.with(Self.entities, StoreFixture.mirroring + Self.sql) { fixture in

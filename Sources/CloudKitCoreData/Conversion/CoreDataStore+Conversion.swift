@@ -71,7 +71,7 @@ extension CoreDataStore {
         into file: URL,
         _ options: CoreDataConversionOptions
     ) throws -> CoreDataConversionReport {
-        let tables = CoreDataTables(model: model, entities: Set(layout.numbers.keys))
+        let tables = tables
         return try copy.database.writeWithoutTransaction { database in
             try database.execute(
                 sql: "ATTACH DATABASE ? AS app",

@@ -47,35 +47,41 @@ struct RowConversion {
         values = StoredValueReader(files: store.files)
         let layout = store.layout
         names = { "temp.\(StoreConversion.names(layout, $0))" }
+        let values = Dictionary(grouping: source.values.indices) { source.values[$0].key }
+        let links = Dictionary(grouping: source.links.indices) {
+            source.links[$0].relationship.name
+        }
         for (number, entity) in source.entities {
             let line = (store.model.ancestors(of: entity) + [entity]).map(\.name)
             sources[number] = target.columns.map { column in
-                self.source(of: column, Set(line))
+                self.source(of: column, Set(line), values, links)
             }
         }
     }
 
     /// Where the value of a column comes from in rows of an entity with some ancestors.
-    private func source(of column: CoreDataTables.Column, _ line: Set<String>) -> Source {
+    ///
+    /// Given are the places of values and of links by the names of properties.
+    private func source(
+        of column: CoreDataTables.Column,
+        _ line: Set<String>,
+        _ values: [String: [Int]],
+        _ links: [String: [Int]]
+    ) -> Source {
         func isOwn(_ owner: String) -> Bool {
             column.owners.contains(owner) && line.contains(owner)
+        }
+        func link(_ name: String) -> Int? {
+            links[name]?.first { isOwn(source.links[$0].owner) }
         }
         switch column.content {
         case .recordName: return .name
         case .entity: return .entity
         case .value(_, let path):
-            let place = source.values.firstIndex { $0.key == path && isOwn($0.owner) }
+            let place = values[path]?.first { isOwn(source.values[$0].owner) }
             return place.map(Source.value) ?? .none
-        case .link(let name, _):
-            let place = source.links.firstIndex {
-                $0.relationship.name == name && isOwn($0.owner)
-            }
-            return place.map(Source.link) ?? .none
-        case .position(let name):
-            let place = source.links.firstIndex {
-                $0.relationship.name == name && isOwn($0.owner)
-            }
-            return place.map(Source.position) ?? .none
+        case .link(let name, _): return link(name).map(Source.link) ?? .none
+        case .position(let name): return link(name).map(Source.position) ?? .none
         }
     }
 

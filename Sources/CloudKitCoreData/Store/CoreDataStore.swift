@@ -28,6 +28,11 @@ public final class CoreDataStore: Sendable {
     public let identifier: String?
     /// The entities that have objects of their own, by name.
     public let entities: [EntityCount]
+    /// The tables that ``convert(to:options:)`` makes.
+    public var tables: CoreDataTables {
+        CoreDataTables(model: model, entities: Set(layout.numbers.keys))
+    }
+
     /// What the store knows of CloudKit; nil where it was never mirrored.
     public let mirror: CoreDataMirror?
     /// What is in the store or its model and does not come over, in words.

@@ -90,9 +90,11 @@ struct StoredEntities {
 
     /// Numbers from here on are the housekeeping's own.
     private static let firstOwnNumber: Int64 = 16_000
-    private static let most = 100_000
+    /// More than any app has.
+    private static let most = 10_000
 
     private(set) var entries: [String: Entry] = [:]
+    private var names: [Int64: String] = [:]
 
     init(_ database: Database, _ tables: StoreTables) throws {
         guard
@@ -111,17 +113,16 @@ struct StoredEntities {
                 LIMIT \(Self.most + 1)
                 """
         )
-        var numbers: Set<Int64> = []
         while let row = try rows.next() {
             guard case .int64(let number) = (row[0] as DatabaseValue).storage, number > 0,
                 case .string(let name) = (row[1] as DatabaseValue).storage, !name.isEmpty,
-                numbers.insert(number).inserted, entries[name] == nil,
-                entries.count < Self.most
+                names[number] == nil, entries[name] == nil, names.count < Self.most
             else {
                 throw CoreDataStoreError(
                     .unreadable,
                     "Z_PRIMARYKEY",
-                    "an entity has no name or no number, or one of another"
+                    "an entity has no name or no number, or one of another, or there are more than "
+                        + "\(Self.most)"
                 )
             }
             let parent: Int64 =
@@ -129,6 +130,7 @@ struct StoredEntities {
                 case .int64(let number): number
                 default: 0
                 }
+            names[number] = name
             guard number < Self.firstOwnNumber else { continue }
             entries[name] = Entry(number: number, parent: parent)
         }
@@ -137,7 +139,5 @@ struct StoredEntities {
     var numbers: [String: Int64] { entries.mapValues(\.number) }
 
     /// The name of the entity of a number.
-    func name(of number: Int64) -> String? {
-        entries.first { $0.value.number == number }?.key
-    }
+    func name(of number: Int64) -> String? { names[number] }
 }

@@ -41,7 +41,7 @@ struct CoreDataInspectCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try options.store()
-        let tables = CoreDataTables(model: store.model)
+        let tables = store.tables
         guard output.json else { return try write(store, tables) }
         try output.write(
             Entry(
