@@ -13,6 +13,7 @@ let harness: Target.Dependency = "BenchmarkHarness"
 let webClient: Target.Dependency = .product(name: "CloudKitWebClient", package: cloudKitPackage)
 
 let codable: Target.Dependency = .product(name: "CloudKitCodable", package: cloudKitPackage)
+let coreData: Target.Dependency = .product(name: "CloudKitCoreData", package: cloudKitPackage)
 let cloudKit: Target.Dependency = .product(name: "CloudKit", package: cloudKitPackage)
 let extras: Target.Dependency = .product(name: "CloudKitExtras", package: cloudKitPackage)
 let testing: Target.Dependency = .product(name: "CloudKitTesting", package: cloudKitPackage)
@@ -63,11 +64,13 @@ let package = Package(
             name: "StoreBenchmarks",
             dependencies: [harness, cloudKit, store, testing, grdb]
         ),
+        .target(name: "CoreDataBenchmarks", dependencies: [harness, coreData, grdb]),
         .executableTarget(
             name: "bench",
             dependencies: [
                 harness, "AppleBenchmarks", "ClientBenchmarks", "CodableBenchmarks",
-                "EngineBenchmarks", "ServerBenchmarks", "StoreBenchmarks", "WireBenchmarks",
+                "CoreDataBenchmarks", "EngineBenchmarks", "ServerBenchmarks", "StoreBenchmarks",
+                "WireBenchmarks",
             ]
         ),
         .testTarget(

@@ -2,6 +2,7 @@ import AppleBenchmarks
 import BenchmarkHarness
 import ClientBenchmarks
 import CodableBenchmarks
+import CoreDataBenchmarks
 import EngineBenchmarks
 import ServerBenchmarks
 import StoreBenchmarks
@@ -14,6 +15,7 @@ let areas: [Area] = [
     .server,
     .engine,
     .store,
+    .coreData,
     .apple,
     .client,
 ]
