@@ -739,6 +739,8 @@ def main():
                 page.troubles()
                 CHECKS[name](cloud, page)
             finally:
+                # A page that is open would go on asking a server that is gone.
+                browser.get("about:blank")
                 cloud.stop()
             print(f"   {time.monotonic() - started:.0f} s", flush=True)
     finally:
