@@ -295,41 +295,52 @@ extension ChangeApplier {
         let hidden = try ["problem IS NOT NULL", "waiting IS NOT NULL AND problem IS NULL"]
             .flatMap { try KnownRecord.fetchAll(database, where: $0 + " AND tbl IS NOT NULL") }
         try place(try (hidden.map(\.name) + topsToJoin()).compactMap(candidate))
-        // A row that shows without a reference may be what another waits for.
-        let waiting = try KnownRecord.fetchAll(database, where: "waiting IS NOT NULL")
-            .sorted {
-                (catalog.rank($0.key?.table ?? ""), $0.name)
-                    < (catalog.rank($1.key?.table ?? ""), $1.name)
-            }
-        for known in waiting {
-            guard let candidate = try candidate(known.name) else { continue }
-            let missing = try candidate.table.foreignKeys.filter { foreignKey in
-                guard let parent = catalog[foreignKey.parent],
-                    let values = try values(of: foreignKey, candidate)
-                else { return false }
-                return try !isThere(values, foreignKey, parent)
-            }
-            let nullable = missing.allSatisfy { foreignKey in
-                foreignKey.columns.contains { name in
-                    candidate.table.column(name).map { !$0.isNotNull && !$0.isKey } ?? false
+        try showWaiting()
+    }
+
+    /// Shows the rows that wait, without their references to what is not here.
+    ///
+    /// One that shows may be what another refers to, whichever comes first by name, so they are looked
+    /// at again until no more come.
+    mutating func showWaiting() throws {
+        var shown: Set<String> = []
+        var count = -1
+        while count < shown.count {
+            count = shown.count
+            let waiting = try KnownRecord.fetchAll(database, where: "waiting IS NOT NULL")
+                .sorted {
+                    (catalog.rank($0.key?.table ?? ""), $0.name)
+                        < (catalog.rank($1.key?.table ?? ""), $1.name)
                 }
-            }
-            guard nullable else { continue }
-            for foreignKey in missing {
-                for name in foreignKey.columns {
-                    guard let column = candidate.table.column(name), !column.isNotNull else {
-                        continue
-                    }
-                    candidate.fields[column.field] = .null
+            for known in waiting {
+                guard let candidate = try candidate(known.name), try show(candidate) else {
+                    continue
                 }
+                if candidate.existing == nil { shown.insert(known.name) }
             }
-            // What is above the top of a share stays with its owner.
-            let isTop =
-                try !known.zone.isEmpty && Place.fetch(database, candidate.key)?.share != nil
-            candidate.known.waiting = isTop ? nil : known.waiting
-            _ = try write(candidate)
         }
         try settleTrees()
+    }
+
+    /// Writes a row without its references to rows that are not here, if it can be without them.
+    ///
+    /// - Returns: Whether it shows.
+    mutating func show(_ candidate: Candidate) throws -> Bool {
+        let missing = try missingParents(of: candidate)
+        let columns = missing.map { missing in
+            missing.foreignKey.columns.compactMap(candidate.table.column).filter { !$0.isNotNull }
+        }
+        if let place = columns.firstIndex(where: { $0.allSatisfy(\.isKey) }) {
+            try hide(candidate, waitingFor: missing[place].name)
+            return false
+        }
+        for column in columns.joined() { candidate.fields[column.field] = .null }
+        // What is above the top of a share stays with its owner.
+        let isTop =
+            try !candidate.known.zone.isEmpty
+            && Place.fetch(database, candidate.key)?.share != nil
+        candidate.known.waiting = isTop ? nil : missing.first?.name
+        return try write(candidate)
     }
 
     /// The records of tops of others' shares whose row above stayed with its owner, and has come.

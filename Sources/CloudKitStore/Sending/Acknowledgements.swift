@@ -27,6 +27,8 @@ struct Acknowledgements {
     private var applier: ChangeApplier
 
     private var answer = Result()
+    /// Whether rows may refer to others that are out of sight now.
+    private var changedSight = false
     /// When the server accepted the last record.
     private var latest: Int64?
 
@@ -151,6 +153,7 @@ struct Acknowledgements {
         guard record.parent == nil, record.share == nil else { return }
         guard try !JoinedZone.isShared(place.zone, database) else { return }
         try applier.letGoWithAllBelow(key)
+        changedSight = true
     }
 
     /// Takes in that a record is gone.
@@ -164,7 +167,10 @@ struct Acknowledgements {
     }
 
     /// Does with what refers to records that are gone what the schema says.
-    mutating func resolveReferences() throws { try applier.resolveReferences() }
+    mutating func resolveReferences() throws {
+        try applier.resolveReferences()
+        if changedSight { try applier.showWaiting() }
+    }
 
     /// Takes in why a record was refused.
     mutating func refuse(
@@ -204,6 +210,7 @@ struct Acknowledgements {
         case .permissionFailure where !applier.zone.isEmpty:
             guard let entry else { return }
             try applier.takeBack(known, entry)
+            changedSight = true
             answer.takenBack.append(entry.key)
             answer.needsFetch = true
         case .referenceViolation where entry?.isDeleted == true:

@@ -125,6 +125,8 @@ extension ChangeApplier {
 
     /// Lets go of the rows that a deletion of the one above them takes out of a shared tree: they
     /// stay with their owner.
+    ///
+    /// One that was only moved here, which the server does not know, is where it was.
     mutating func letGoBelow(
         _ row: StoredRow,
         _ table: TableSchema,
@@ -136,8 +138,13 @@ extension ChangeApplier {
             else { continue }
             for childRow in try rows.rows(referring: foreignKey, child, row) {
                 guard let key = RowStore.key(childRow, child),
-                    try Place.fetch(database, key)?.zone == zone
+                    let place = try Place.fetch(database, key), place.zone == zone
                 else { continue }
+                let above = try RowStore.key(row, table)?.recordName(table) ?? ""
+                guard place.name == nil || place.parent == above else {
+                    try clear(foreignKey, of: key, child, childRow, waitingFor: above)
+                    continue
+                }
                 try letGoBelow(childRow, child, includesAll: true)
                 try letGo(key)
             }
@@ -188,6 +195,9 @@ extension ChangeApplier {
 
     /// Takes back an edit that the user may not make: it goes into the journal, and the row is as
     /// the server has it.
+    ///
+    /// Whether the row may be written is for the next fetch to say. What was refused may be where it was
+    /// to go, or what it was to refer to.
     mutating func takeBack(
         _ known: KnownRecord,
         _ entry: OutboxEntry,
@@ -212,10 +222,6 @@ extension ChangeApplier {
             try journal.add([overruled], key, kept: kept, at: clock.edit(entry.version))
         }
         try entry.clear(database)
-        if var place = try Place.fetch(database, key) {
-            place.writes = false
-            try place.save(database, key)
-        }
         guard let candidate = try candidate(known.name) else { return }
         for field in lost.keys where candidate.fields[field] == nil {
             candidate.fields[field] = .null

@@ -34,7 +34,7 @@ extension ChangeApplier {
         }
     }
 
-    private mutating func clear(
+    mutating func clear(
         _ foreignKey: ForeignKey,
         of key: RowKey,
         _ table: TableSchema,
@@ -51,13 +51,7 @@ extension ChangeApplier {
         }
         known?.waiting = name
         try known?.save(database)
-        guard !columns.isEmpty else {
-            // It comes back with the row that it needs.
-            try keepEdits(of: key)
-            try clearReferences(to: key, table, row)
-            try rows.delete(key, table)
-            return note(.deleted, key)
-        }
+        guard !columns.isEmpty else { return try hide(key, table, row) }
         if known != nil { try forgetEdits(of: columns.map(\.field), key, table, row) }
         let cleared = columns.map { ($0.field, StoreValue.null) }
         let kind = try rows.write(
@@ -68,6 +62,23 @@ extension ChangeApplier {
             files: [:]
         )
         if let kind { note(kind, key) }
+    }
+
+    /// Takes out another user's row that shows what it was, and refers to a row out of sight now that
+    /// it cannot be without.
+    mutating func hide(_ candidate: Candidate, waitingFor name: String) throws {
+        guard isOthers, candidate.known.zone == zone, let row = candidate.existing else { return }
+        candidate.known.waiting = name
+        try candidate.known.save(database)
+        try hide(candidate.key, candidate.table, row)
+    }
+
+    /// Takes out a row that comes back with another that it needs.
+    private mutating func hide(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
+        try keepEdits(of: key)
+        try clearReferences(to: key, table, row)
+        try rows.delete(key, table)
+        note(.deleted, key)
     }
 
     /// Puts references that were not sent, to a row that is out of reach, into the journal.

@@ -119,6 +119,29 @@ struct SharedWriteTests {
         }
     }
 
+    @Test("A row whose move to where one may only read is refused can be written where it is")
+    func refusedMove() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud)
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await friends.begin()
+            try await ada.run(
+                "INSERT INTO folder VALUES ('lone', 'Lone', NULL), ('inner', 'Inner', 'trip')"
+            )
+            try await friends.accept(friends.share("lone", bob: .readOnly, cleo: nil), bob)
+            try await settle(ada, bob)
+            try await bob.run("UPDATE note SET folder = 'inner' WHERE id = 'n'")
+            try await ada.run("UPDATE folder SET parent = 'lone' WHERE id = 'inner'")
+            try await settle(ada, bob)
+            #expect(try await bob.value("SELECT folder FROM note WHERE id = 'n'") == "sub")
+            #expect(try await bob.store.journal().map(\.rule) == ["access"])
+            #expect(try await bob.store.mayWrite("n", in: "note"))
+            try await bob.run("UPDATE note SET title = 'Edited' WHERE id = 'n'")
+            try await settle(bob, ada)
+            #expect(try await ada.value("SELECT title FROM note WHERE id = 'n'") == "Edited")
+        }
+    }
+
     @Test("A row is shared whose place is one that an older version left behind")
     func stalePlace() async throws {
         try await CloudFixture.inProcess.run { cloud in

@@ -119,6 +119,90 @@ struct SightTests {
         }
     }
 
+    @Test(
+        "A row refers to another that shows without what is out of sight, whichever has the first name",
+        arguments: rules.filter { !$0.contains("NOT NULL") }
+    )
+    func chain(_ rule: String) async throws {
+        try await Self.withFriends(rule, .readWrite) { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await ada.store.unshare("b", in: "folder")
+            try await ada.run(
+                """
+                INSERT INTO note VALUES ('y4', 'New', 'a', 'c');
+                INSERT INTO note VALUES ('y3', 'New', 'a', 'y4'), ('y5', 'New', 'a', 'y4');
+                INSERT INTO note VALUES ('y2', 'New', 'a', 'y3');
+                """
+            )
+            try await settle(ada, bob)
+            #expect(try await Self.related(bob) == "x:,y2:y3,y3:y4,y4:,y5:y4")
+            #expect(try await bob.store.status.outOfSight == 2)
+            try await bob.store.settled()
+        }
+    }
+
+    @Test(
+        "A row whose reference is to one out of sight now shows without it, or not at all",
+        arguments: rules
+    )
+    func changed(_ rule: String) async throws {
+        try await Self.withFriends(rule, .readWrite) { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await ada.run("INSERT INTO note VALUES ('h', 'Hidden', NULL, 'h')")
+            try await ada.run("UPDATE note SET related = 'h' WHERE id = 'x'")
+            try await settle(ada, bob)
+            #expect(try await Self.related(bob) == (rule.contains("NOT NULL") ? "c:c" : "c:c,x:"))
+            try await bob.store.settled()
+            try await ada.run("UPDATE note SET folder = 'b' WHERE id = 'h'")
+            try await settle(ada, bob)
+            #expect(try await Self.related(bob) == "c:c,h:h,x:h")
+            #expect(try await Self.related(ada) == Self.related(bob))
+        }
+    }
+
+    @Test("A row whose deletion is refused comes back at once, without what is out of sight")
+    func refusedDeletion() async throws {
+        try await Self.withFriends("ON DELETE CASCADE", .readWrite) { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await ada.store.unshare("b", in: "folder")
+            try await bob.store.sync()
+            try await bob.run("DELETE FROM folder WHERE id = 'a'")
+            try await ada.store.share("a", in: "folder", ifIncomplete: .shareTheRest) { share in
+                for other in share.participants where other.role != .owner {
+                    other.permission = .readOnly
+                }
+            }
+            try await settle(bob, ada)
+            #expect(try await Self.related(bob) == "x:")
+            #expect(try await bob.value("SELECT folder FROM note") == "a")
+            #expect(try await !bob.store.mayWrite("x", in: "note"))
+            try await bob.store.settled()
+        }
+    }
+
+    @Test("A row that was moved below one that leaves sight is again where its owner has it")
+    func movedBelow() async throws {
+        try await Self.withFriends("ON DELETE SET NULL", .readWrite) { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await bob.run(
+                """
+                INSERT INTO folder VALUES ('f', 'New', 'b');
+                UPDATE note SET folder = 'f' WHERE id = 'x';
+                """
+            )
+            try await ada.store.unshare("b", in: "folder")
+            try await settle(bob, ada)
+            #expect(try await bob.value("SELECT group_concat(id || folder) FROM note") == "xa")
+            #expect(try await bob.value("SELECT group_concat(id) FROM folder") == "a")
+            let refused = try await bob.store.journal().filter { $0.rule == "access" }
+            #expect(refused.contains { $0.lost["folder"] != nil })
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+        }
+    }
+
     @Test("A row that refers to one out of sight and was never sent stays, without the reference")
     func unsent() async throws {
         try await Self.withFriends("ON DELETE CASCADE", .readWrite) { friends in
