@@ -78,6 +78,7 @@ struct BatchBuilder {
         batch.entries.reserveCapacity(limit)
         batch.sent.reserveCapacity(limit)
         var deletions: [OutboxEntry] = []
+        var leaving: [OutboxEntry] = []
         var last: Int64 = 0
         let condition = " AND \(isInZone)"
         while count < limit {
@@ -93,6 +94,8 @@ struct BatchBuilder {
             for entry in entries where !attempted.contains(entry.version) {
                 if entry.isDeleted {
                     deletions.append(entry)
+                } else if try leavesTree(entry) {
+                    leaving.append(entry)
                 } else if count < limit {
                     try visit(entry, depth: 0)
                 }
@@ -102,6 +105,9 @@ struct BatchBuilder {
         // A record goes after those that are linked to it, as some still are that nobody shares.
         deletions.sort { catalog.rank($0.key.table) > catalog.rank($1.key.table) }
         for entry in deletions where count < limit { try addDeletion(entry) }
+        // What is below such a row is out of reach after it.
+        let isAlone = count == 0
+        for entry in leaving where isAlone && count < limit { try visit(entry, depth: 0) }
         return batch
     }
 

@@ -15,6 +15,14 @@ extension BatchBuilder {
         return try Place.fetch(database, entry.key)?.zone ?? "" == zone
     }
 
+    /// Whether a row is taken out of what another user shares, with all rows below it.
+    func leavesTree(_ entry: OutboxEntry) throws -> Bool {
+        guard StoreFile.isOthers(zone), let table = catalog[entry.key.table],
+            let column = table.parentColumn, isMoved(entry, table), try isThere(entry.key)
+        else { return false }
+        return try rows.row(entry.key, table)?[column.name]?.isNull == true
+    }
+
     /// Whether a row would come to another user without the row that it is to be below.
     ///
     /// Nobody could put it there.

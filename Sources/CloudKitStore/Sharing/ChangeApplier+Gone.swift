@@ -79,6 +79,17 @@ extension ChangeApplier {
         return candidate
     }
 
+    /// Takes a reference to a row that the server refused out of a row that it accepted.
+    mutating func release(_ foreignKey: ForeignKey, of known: KnownRecord) throws {
+        guard known.system != nil, known.zone == zone, let candidate = try candidate(known.name)
+        else { return }
+        if !candidate.table.requires(foreignKey) {
+            _ = try show(clear([foreignKey], of: candidate))
+        } else if try !isHeld(candidate) {
+            try remove(candidate, rule: "access")
+        }
+    }
+
     private func send(_ key: RowKey, isDeleted: Bool, _ fields: [String]) throws {
         let now = try StoreClock.tick(database)
         var entry = OutboxEntry(key: key, isDeleted: isDeleted, changed: [:], version: now)

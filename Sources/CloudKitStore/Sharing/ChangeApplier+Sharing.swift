@@ -236,11 +236,13 @@ extension ChangeApplier {
         for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
             guard let child = catalog[name] else { continue }
             for childRow in try rows.rows(referring: foreignKey, child, row) {
-                guard let key = RowStore.key(childRow, child),
-                    let entry = try OutboxEntry.fetch(database, key)
-                else { continue }
+                guard let key = RowStore.key(childRow, child) else { continue }
                 let name = try key.recordName(child)
                 let known = try KnownRecord.fetch(database, name: name)
+                guard let entry = try OutboxEntry.fetch(database, key) else {
+                    if let known { try release(foreignKey, of: known) }
+                    continue
+                }
                 try takeBack(
                     known
                         ?? KnownRecord(name: name, key: key, type: child.recordType, zone: zone),

@@ -142,6 +142,30 @@ struct SharedWriteTests {
         }
     }
 
+    @Test("What is new below a row that a participant takes out of a shared tree goes with it")
+    func newBelowLeaving() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await bob.run(
+                """
+                INSERT INTO note (id, title, folder) VALUES ('early', 'Early', 'sub');
+                UPDATE folder SET parent = NULL WHERE id = 'sub';
+                INSERT INTO note (id, title, folder) VALUES ('late', 'Late', 'sub');
+                """
+            )
+            try await settle(bob, ada)
+            for row in ["note early Early sub", "note late Late sub", "folder sub Sub "] {
+                #expect(try await Self.rows(ada).contains(row))
+            }
+            #expect(try await bob.value("SELECT count(*) FROM note") == "0")
+            #expect(try await bob.store.journal().isEmpty)
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+        }
+    }
+
     @Test("A row is shared whose place is one that an older version left behind")
     func stalePlace() async throws {
         try await CloudFixture.inProcess.run { cloud in

@@ -180,6 +180,38 @@ struct SightTests {
         }
     }
 
+    @Test(
+        "A row that refers to one which is refused loses the reference, or goes",
+        arguments: ["ON DELETE SET NULL", "NOT NULL"]
+    )
+    func refusedTarget(_ rule: String) async throws {
+        try await Self.withFriends(rule, .readWrite) { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await ada.run("INSERT INTO folder VALUES ('g', 'Inner', 'a')")
+            try await ada.store.share("b", in: "folder", ifIncomplete: .shareTheRest) { share in
+                for other in share.participants where other.role != .owner {
+                    other.permission = .readOnly
+                }
+            }
+            try await settle(ada, bob)
+            try await ada.run("UPDATE folder SET parent = 'b' WHERE id = 'g'")
+            try await bob.run(
+                """
+                INSERT INTO note VALUES ('m', 'Refused', 'g', 'x'), ('r', 'Refers', 'a', 'm');
+                """
+            )
+            try await settle(ada, bob, ada)
+            let expected = rule == "NOT NULL" ? "c:c,x:c" : "c:c,r:,x:c"
+            for device in [ada, bob] {
+                #expect(try await Self.related(device) == expected)
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+            let refused = try await bob.store.journal().filter { $0.rule == "access" }
+            #expect(refused.contains { $0.lost["title"] == .text("Refused") })
+        }
+    }
+
     @Test("A row that was moved below one that leaves sight is again where its owner has it")
     func movedBelow() async throws {
         try await Self.withFriends("ON DELETE SET NULL", .readWrite) { friends in
