@@ -72,26 +72,19 @@ struct SharingTriggers {
             // Before the insert, nobody knows of one that becomes an update, or nothing at all.
             let checks =
                 [refuse("replaced", "NEW"), takesKey, parentWrites()]
-                + references.map { leaves($0, newZone) } + [inherit, JoinedZone.join(table)]
+                // It may refer to itself, so it has its place first.
+                + [inherit, JoinedZone.join(table)] + references.map { leaves($0, newZone) }
             return ("AFTER INSERT", "true", checks.compactMap(\.self).joined(separator: "\n    "))
         case .moved:
             guard let inherit, let parent = table.parentColumn else { return nil }
             let keys = table.keyColumns.map(\.name.quoted) + [parent.name.quoted]
-            // A row that leaves the tree is shared no more; one that was never sent to the owner of the
-            // tree is this user's own then.
-            let key = RowKey.sql(table, of: "NEW")
-            let leave = """
-                DELETE FROM grdb_cloudkit_place WHERE tbl = \(table.name.literal)
-                        AND key = \(key) AND share IS NULL
-                        AND (zone = '' OR name IS NULL AND NOT EXISTS (SELECT 1
-                            FROM grdb_cloudkit_record r
-                            WHERE r.tbl = \(Words.sql(table.name.literal))
-                            AND r.key = \(key) AND r.zone <> ''))
-                        AND NOT EXISTS (\(select("1", above("NEW"))));
-                """
+            let leaving = LeavingTree(table, catalog, above: select("1", above("NEW")))
+            let body = [
+                inherit, "SELECT \(raise(leavesTree)) \(leaving.condition);", leaving.leave,
+            ]
             return (
                 "AFTER UPDATE OF \(keys.joined(separator: ", "))", "true",
-                inherit + "\n    " + leave
+                body.joined(separator: "\n    ")
             )
         }
     }
@@ -166,6 +159,12 @@ struct SharingTriggers {
         return "SELECT \(raise(keyIsTaken)) WHERE EXISTS (SELECT 1 FROM grdb_cloudkit_outbox "
             + "WHERE tbl = \(table.name.literal) AND key = \(key) AND deleted <> 0) "
             + "AND coalesce(\(place("zone", (table, key))), '') <> coalesce(\(newZone), '');"
+    }
+
+    private var leavesTree: String {
+        "a row of the table '\(table.name)' that was not sent cannot leave what another user shares "
+            + "while it, or a row below it, refers to rows there, or they to it; sync first, or clear "
+            + "these references"
     }
 
     private var keyIsTaken: String {

@@ -235,6 +235,44 @@ struct SightTests {
         }
     }
 
+    /// What takes rows that were not sent out of a shared tree, and what keeps them there.
+    static let ties = [
+        "INSERT INTO note VALUES ('n', 'Refers', 'f', 'c')",
+        "INSERT INTO note VALUES ('n', 'Referred to', 'f', 'n'), ('m', 'Refers', 'a', 'n')",
+        "INSERT INTO folder VALUES ('g', 'Below', 'f'); INSERT INTO note VALUES ('n', 'N', 'g', 'x')",
+        "UPDATE note SET folder = 'f' WHERE id = 'x'",
+    ]
+
+    @Test(
+        "Rows that were not sent stay in a shared tree while references tie them to it",
+        arguments: ties
+    )
+    func tied(_ sql: String) async throws {
+        try await Self.withFriends("ON DELETE SET NULL", .readWrite) { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await bob.run("INSERT INTO folder VALUES ('f', 'New', 'a')")
+            try await bob.run(sql)
+            let error = try await #require(throws: DatabaseError.self) {
+                try await bob.run("UPDATE folder SET parent = NULL WHERE id = 'f'")
+            }
+            #expect(error.message?.contains("cannot leave what another user shares") == true)
+            try await bob.run("UPDATE note SET related = NULL WHERE id <> 'c'")
+            try await bob.run("UPDATE note SET folder = 'a' WHERE id = 'x'")
+            try await bob.run("UPDATE folder SET parent = NULL WHERE id = 'f'")
+            // They are of this user's zone from then on.
+            await #expect(throws: DatabaseError.self) {
+                try await bob.run("INSERT INTO note VALUES ('l', 'Late', 'f', 'c')")
+            }
+            try await settle(bob, ada)
+            #expect(try await ada.value("SELECT group_concat(id) FROM folder") == "a,b")
+            #expect(try await bob.value("SELECT id FROM folder WHERE id = 'f'") == "f")
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+        }
+    }
+
     @Test("A row that refers to one out of sight and was never sent stays, without the reference")
     func unsent() async throws {
         try await Self.withFriends("ON DELETE CASCADE", .readWrite) { friends in

@@ -1,0 +1,106 @@
+import GRDB
+
+/// The SQL of a row that an update takes out of a shared tree.
+///
+/// It is shared no more. One that was never sent to the owner of the tree is this user's own then, with
+/// all rows below it; so none of them may be the owner's already, and no reference may be left between
+/// them and what stays.
+struct LeavingTree {
+    private let table: TableSchema
+    private let catalog: TableCatalog
+    /// The SQL that finds the place of the row above.
+    private let above: String
+
+    init(_ table: TableSchema, _ catalog: TableCatalog, above: String) {
+        self.table = table
+        self.catalog = catalog
+        self.above = above
+    }
+
+    /// When the row may not leave.
+    var condition: String {
+        """
+        WHERE EXISTS (SELECT 1 FROM grdb_cloudkit_place t WHERE \(isUnsent("t")) AND EXISTS (
+                    \(going) SELECT 1 FROM (
+                        \(ties.joined(separator: "\n                        UNION ALL "))
+                    )))
+        """
+    }
+
+    /// Takes the places of the rows that leave.
+    var leave: String {
+        let row = "grdb_cloudkit_place"
+        return """
+            DELETE FROM grdb_cloudkit_place
+                    WHERE EXISTS (SELECT 1 FROM grdb_cloudkit_place t WHERE \(isUnsent("t")))
+                        AND (tbl, key) <> (\(name), \(key))
+                        AND (tbl, key) IN (\(going) SELECT tbl, key FROM going);
+                DELETE FROM grdb_cloudkit_place
+                    WHERE \(isTop(row)) AND (\(row).zone = '' OR \(isUnsent(row)));
+            """
+    }
+
+    private var name: String { table.name.literal }
+    private var key: String { RowKey.sql(table, of: "NEW") }
+
+    /// That a place is the one of the row, which is below none that is shared, and no top of a share.
+    private func isTop(_ place: String) -> String {
+        "\(place).tbl = \(name) AND \(place).key = \(key) AND \(place).share IS NULL "
+            + "AND NOT EXISTS (\(above))"
+    }
+
+    /// The same in another user's zone, of which trees are shared, and whose owner has not got the row.
+    private func isUnsent(_ place: String) -> String {
+        """
+        \(isTop(place)) AND \(place).zone <> '' AND \(place).name IS NULL AND NOT EXISTS (SELECT 1
+                    FROM grdb_cloudkit_record r WHERE r.tbl = \(Words.sql(name))
+                    AND r.key = \(key) AND r.zone <> '')
+                    AND NOT EXISTS (SELECT 1 FROM grdb_cloudkit_share s
+                    WHERE s.zone = \(place).zone AND s.name = 'cloudkit.zoneshare')
+        """
+    }
+
+    /// The row, and all rows below it.
+    private var going: String {
+        var parts = ["SELECT \(name), \(key)"]
+        for child in catalog.tables where !child.isPublic {
+            guard let column = child.parentColumn, let target = target(column) else { continue }
+            parts.append(
+                "SELECT \(child.name.literal), \(RowKey.sql(child, of: "x")) "
+                    + "FROM \(child.name.quoted) x JOIN going g "
+                    + "ON g.tbl = \(target.table.literal) AND g.key = \(target.key)"
+            )
+        }
+        let all = parts.joined(separator: "\n                        UNION ")
+        return "WITH RECURSIVE going (tbl, key) AS (\(all))"
+    }
+
+    /// What is the owner's among them, and the references between them and what stays.
+    private var ties: [String] {
+        let theirs = """
+            SELECT 1 FROM grdb_cloudkit_place p WHERE (p.tbl, p.key) IN going
+                            AND (p.name IS NOT NULL OR p.share IS NOT NULL)
+            """
+        let references = catalog.tables.filter { !$0.isPublic }.flatMap { child in
+            child.columns.compactMap(target).map { target in
+                """
+                SELECT 1 FROM \(child.name.quoted) x
+                                JOIN grdb_cloudkit_place p ON p.zone = t.zone
+                                AND p.tbl = \(child.name.literal) AND p.key = \(RowKey.sql(child, of: "x"))
+                                JOIN grdb_cloudkit_place q ON q.zone = t.zone
+                                AND q.tbl = \(target.table.literal) AND q.key = \(target.key)
+                                WHERE ((p.tbl, p.key) IN going) <> ((q.tbl, q.key) IN going)
+                """
+            }
+        }
+        return [theirs] + references
+    }
+
+    /// The table that a column of a row refers to, and the key.
+    private func target(_ column: TableColumn) -> (table: String, key: String)? {
+        guard let name = column.target, let target = catalog[name], !target.isPublic,
+            let key = target.keyColumns.first
+        else { return nil }
+        return (target.name, RowKey.sql(of: "x.\(column.name.quoted)", key))
+    }
+}
