@@ -120,9 +120,9 @@ struct FamilyEdit {
 
     private mutating func makeAnew() -> String {
         let card = pick(cards)
-        return "DELETE FROM card WHERE id = '\(card)'; "
-            + "INSERT INTO card (id, \(FamilyValues.columns), board) VALUES ('\(card)', "
-            + "\(FamilyValues.sql(number)), \(any(boards, percent: 100)))"
+        return "DELETE FROM card WHERE id = '\(card)'; INSERT INTO card (id, \(FamilyValues.columns), board) "
+            + "VALUES ('\(card)', \(FamilyValues.sql(number)), "
+            + "\(any(boards, percent: 100)))"
     }
 
     // MARK: Values
