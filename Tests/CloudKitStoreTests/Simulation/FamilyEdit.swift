@@ -23,11 +23,9 @@ struct FamilyEdit {
     static let beginning = """
         INSERT INTO board (id, name, parent)
             VALUES ('b0001', 'One', NULL), ('b0002', 'Two', NULL), ('b0003', 'Below', 'b0001');
-        INSERT INTO card (id, \(FamilyValues.columns), board, related, origin)
-            VALUES ('c4', \(FamilyValues.sql(4)), 'b0002', NULL, NULL),
-                ('c5', \(FamilyValues.sql(5)), 'b0001', 'c4', NULL),
-                ('c6', \(FamilyValues.sql(6)), 'b0003', NULL, 'c4'),
-                ('c7', \(FamilyValues.sql(7)), 'b0002', 'c6', 'c5');
+        INSERT INTO card (id, title, board, related, origin)
+            VALUES ('c4', 'v4', 'b0002', NULL, NULL), ('c5', 'v5', 'b0001', 'c4', NULL),
+                ('c6', 'v6', 'b0003', NULL, 'c4'), ('c7', 'v7', 'b0002', 'c6', 'c5');
         INSERT INTO link (id, title, board, needed) VALUES ('l8', 'v8', 'b0001', 'c4');
         INSERT INTO pin (id, title, board, card) VALUES ('p9', 'v9', 'b0003', 'c7');
         """
@@ -60,8 +58,8 @@ struct FamilyEdit {
     }
 
     private mutating func insertCard() -> String {
-        "INSERT INTO card (id, \(FamilyValues.columns), board, related, origin) "
-            + "VALUES ('c\(number)', \(FamilyValues.sql(number)), \(any(boards, percent: 90)), "
+        "INSERT INTO card (id, title, board, related, origin) "
+            + "VALUES ('c\(number)', \(value), \(any(boards, percent: 90)), "
             + "\(any(cards, percent: 40)), \(any(cards, percent: 25)))"
     }
 
@@ -69,13 +67,7 @@ struct FamilyEdit {
         switch chance.number(0...99) {
         case 0..<6: update("board", boards, "name", value)
         case 6..<24: moveBoard()
-        case 24..<32:
-            update(
-                "card",
-                cards,
-                "(\(FamilyValues.columns))",
-                "(\(FamilyValues.sql(number)))"
-            )
+        case 24..<32: update("card", cards, "title", value)
         case 32..<35: update("card", cards, "body", value)
         case 35..<43: update("card", cards, "board", any(boards, percent: 85))
         case 43..<51: update("card", cards, "related", any(cards, percent: 75))
@@ -120,9 +112,8 @@ struct FamilyEdit {
 
     private mutating func makeAnew() -> String {
         let card = pick(cards)
-        return "DELETE FROM card WHERE id = '\(card)'; INSERT INTO card (id, \(FamilyValues.columns), board) "
-            + "VALUES ('\(card)', \(FamilyValues.sql(number)), "
-            + "\(any(boards, percent: 100)))"
+        return "DELETE FROM card WHERE id = '\(card)'; INSERT INTO card (id, title, board) "
+            + "VALUES ('\(card)', \(value), \(any(boards, percent: 100)))"
     }
 
     // MARK: Values

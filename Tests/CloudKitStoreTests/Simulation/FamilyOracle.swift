@@ -77,7 +77,6 @@ struct FamilyOracle: Sendable {
     let users: [TestCloud.User]
     /// A container of each user, past all stores.
     let observers: [CKContainer]
-    let values: FamilyValues
 
     /// All that the service has, by owner.
     func zones() async throws -> [Zone] {
@@ -160,7 +159,6 @@ struct FamilyOracle: Sendable {
         if refused != barred {
             problems.append("\(device.name) bars \(refused.sorted()), not \(barred.sorted())")
         }
-        problems += values.problems(in: shown).map { "\(device.name) has \($0)" }
         return problems + links(shown, zones[device.user], device.name)
             + zones[device.user].danglingReferences
     }

@@ -41,11 +41,7 @@ actor FamilySimulation {
             observers.append(try await cloud.device(of: user))
         }
         world = SimulatedWorld(cloud: cloud, users: users, variant: .families, defect: defect)
-        oracle = FamilyOracle(
-            users: users,
-            observers: observers,
-            values: try FamilyValues()
-        )
+        oracle = FamilyOracle(users: users, observers: observers)
     }
 
     /// Runs the schedule of a seed.

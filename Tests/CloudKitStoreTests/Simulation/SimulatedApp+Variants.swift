@@ -35,10 +35,7 @@ extension SimulatedApp {
         case .families:
             [
                 ("board", "id", ["name", "parent"], []),
-                (
-                    "card", "id",
-                    ["title", "body", "due", "amount", "data", "board", "related", "origin"], []
-                ),
+                ("card", "id", ["title", "body", "board", "related", "origin"], []),
                 ("link", "id", ["title", "board", "needed"], []),
                 ("pin", "id", ["title", "board", "card"], []),
             ]
@@ -80,7 +77,6 @@ extension SimulatedApp {
         );
         CREATE TABLE card (
             id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT,
-            due DATE, amount REAL, data BLOB,
             board TEXT REFERENCES board (id) ON DELETE CASCADE,
             related TEXT REFERENCES card (id) ON DELETE SET NULL,
             origin TEXT REFERENCES card (id) ON DELETE CASCADE
