@@ -23,9 +23,11 @@ struct FamilyEdit {
     static let beginning = """
         INSERT INTO board (id, name, parent)
             VALUES ('b0001', 'One', NULL), ('b0002', 'Two', NULL), ('b0003', 'Below', 'b0001');
-        INSERT INTO card (id, title, board, related, origin)
-            VALUES ('c4', 'v4', 'b0002', NULL, NULL), ('c5', 'v5', 'b0001', 'c4', NULL),
-                ('c6', 'v6', 'b0003', NULL, 'c4'), ('c7', 'v7', 'b0002', 'c6', 'c5');
+        INSERT INTO card (id, title, due, board, related, origin)
+            VALUES ('c4', 'v4', \(SimulatedValue.sql(4)), 'b0002', NULL, NULL),
+                ('c5', 'v5', \(SimulatedValue.sql(5)), 'b0001', 'c4', NULL),
+                ('c6', 'v6', \(SimulatedValue.sql(6)), 'b0003', NULL, 'c4'),
+                ('c7', 'v7', \(SimulatedValue.sql(7)), 'b0002', 'c6', 'c5');
         INSERT INTO link (id, title, board, needed) VALUES ('l8', 'v8', 'b0001', 'c4');
         INSERT INTO pin (id, title, board, card) VALUES ('p9', 'v9', 'b0003', 'c7');
         """
@@ -58,8 +60,8 @@ struct FamilyEdit {
     }
 
     private mutating func insertCard() -> String {
-        "INSERT INTO card (id, title, board, related, origin) "
-            + "VALUES ('c\(number)', \(value), \(any(boards, percent: 90)), "
+        "INSERT INTO card (id, title, due, board, related, origin) "
+            + "VALUES ('c\(number)', \(value), \(due), \(any(boards, percent: 90)), "
             + "\(any(cards, percent: 40)), \(any(cards, percent: 25)))"
     }
 
@@ -67,7 +69,7 @@ struct FamilyEdit {
         switch chance.number(0...99) {
         case 0..<6: update("board", boards, "name", value)
         case 6..<24: moveBoard()
-        case 24..<32: update("card", cards, "title", value)
+        case 24..<32: update("card", cards, "title", "\(value), due = \(due)")
         case 32..<35: update("card", cards, "body", value)
         case 35..<43: update("card", cards, "board", any(boards, percent: 85))
         case 43..<51: update("card", cards, "related", any(cards, percent: 75))
@@ -112,13 +114,16 @@ struct FamilyEdit {
 
     private mutating func makeAnew() -> String {
         let card = pick(cards)
-        return "DELETE FROM card WHERE id = '\(card)'; INSERT INTO card (id, title, board) "
-            + "VALUES ('\(card)', \(value), \(any(boards, percent: 100)))"
+        return "DELETE FROM card WHERE id = '\(card)'; INSERT INTO card (id, title, due, board) "
+            + "VALUES ('\(card)', \(value), \(due), \(any(boards, percent: 100)))"
     }
 
     // MARK: Values
 
     private var value: String { "'v\(number)'" }
+
+    /// What goes with a card's title, and by its number is told from it.
+    private var due: String { SimulatedValue.sql(number) }
 
     /// Keys in the order of their making.
     private var boardKey: String {

@@ -140,7 +140,7 @@ struct FamilyOracle: Sendable {
             for (name, writes) in visible {
                 guard let record = zone.records[name] else { continue }
                 let key = Self.key(name)
-                expected[key] = Self.row(record) { visible[$0] != nil }
+                expected[key] = try Self.row(record) { visible[$0] != nil }
                 if !writes { barred.insert(key) }
             }
         }
@@ -209,15 +209,22 @@ struct FamilyOracle: Sendable {
     ]
 
     private static func compared(_ row: [String: StoreValue]) -> [String: StoreValue] {
-        row.filter { columns.contains($0.key) && !$0.value.isNull }
+        row.filter { (columns + ["due"]).contains($0.key) && !$0.value.isNull }
     }
 
     /// A record as the row that it must be; references to what is out of sight show as nothing.
+    ///
+    /// When a card is due is written with its title alone, and must be what SQLite made of that then.
     private static func row(
         _ record: CKRecord,
         isVisible: (String) -> Bool
-    ) -> [String: StoreValue] {
+    ) throws -> [String: StoreValue] {
         var row: [String: StoreValue] = [:]
+        if record.recordType == "card", let title = record["title"] as? String,
+            let number = Int(title.dropFirst())
+        {
+            row["due"] = try SimulatedValue.dueDate(number)
+        }
         for column in columns {
             if let text = record[column] as? String { row[column] = .text(text) }
             guard let reference = record[column] as? CKRecord.Reference,

@@ -35,7 +35,7 @@ extension SimulatedApp {
         case .families:
             [
                 ("board", "id", ["name", "parent"], []),
-                ("card", "id", ["title", "body", "board", "related", "origin"], []),
+                ("card", "id", ["title", "body", "due", "board", "related", "origin"], []),
                 ("link", "id", ["title", "board", "needed"], []),
                 ("pin", "id", ["title", "board", "card"], []),
             ]
@@ -76,7 +76,7 @@ extension SimulatedApp {
             parent TEXT REFERENCES board (id) ON DELETE CASCADE
         );
         CREATE TABLE card (
-            id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT,
+            id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT, due DATE,
             board TEXT REFERENCES board (id) ON DELETE CASCADE,
             related TEXT REFERENCES card (id) ON DELETE SET NULL,
             origin TEXT REFERENCES card (id) ON DELETE CASCADE

@@ -37,6 +37,23 @@ enum SimulatedValue {
         }
     }
 
+    /// What a column of dates has once ``sql(_:)`` was written to it, as SQLite says.
+    static func dueDate(_ number: Int) throws -> StoreValue {
+        try DatabaseQueue().write { database in
+            try database.execute(
+                sql: "CREATE TABLE card (due DATE); INSERT INTO card VALUES (\(sql(number)))"
+            )
+            let row = try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT CASE typeof(due) WHEN 'text' THEN CAST(due AS BLOB) ELSE due END, typeof(due)
+                    FROM card
+                    """
+            )
+            return exact(row?[0] ?? .null, type: row?[1] ?? "")
+        }
+    }
+
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
     /// A column's value as SQLite has it: its type, and its bytes.
