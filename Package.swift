@@ -35,41 +35,53 @@ let isPortable = Context.environment["CLOUDKIT_PORTABLE"] != nil
 let cloudKit: Target.Dependency =
     .target(name: "CloudKit", condition: isPortable ? nil : whereAppleHasNone)
 let coreLocation: Target.Dependency = .target(name: "CoreLocation", condition: whereAppleHasNone)
-let unixSignals: Target.Dependency =
-    .product(name: "UnixSignals", package: "swift-service-lifecycle")
 /// The macro plugin, with the trait that brings it.
 let macros: Target.Dependency =
     .target(name: "CloudKitMacros", condition: .when(traits: ["Macros"]))
 let uniformTypeIdentifiers: Target.Dependency =
     .target(name: "UniformTypeIdentifiers", condition: whereAppleHasNone)
 
-let asyncHTTPClient: Target.Dependency =
-    .product(name: "AsyncHTTPClient", package: "async-http-client")
-let argumentParser: Target.Dependency =
-    .product(name: "ArgumentParser", package: "swift-argument-parser")
-let configuration: Target.Dependency =
-    .product(name: "Configuration", package: "swift-configuration")
-let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
-let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
-let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
-let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdCore: Target.Dependency =
-    .product(name: "HummingbirdCore", package: "hummingbird")
-let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
-let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
-let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
-let nioFileSystem: Target.Dependency = .product(name: "_NIOFileSystem", package: "swift-nio")
-let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
-let nioHTTPCompression: Target.Dependency =
-    .product(name: "NIOHTTPCompression", package: "swift-nio-extras")
-let nioHTTPTypes: Target.Dependency =
-    .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
-let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
-let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
-let serviceLifecycle: Target.Dependency =
-    .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+// The traits behind which each product of another package stands: who switches all of them off resolves
+// no package. docs/architecture.md says why, and Scripts/weight counts.
+let client: Set = ["Client"]
+let server: Set = ["Server"]
+let clientOrServer: Set = ["Client", "Server"]
+let storeOrServer: Set = ["Store", "Server"]
+
+/// A product of another package, which is fetched and built with one of the traits.
+func external(
+    _ product: String,
+    of package: String,
+    with traits: Set<String>
+) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: traits))
+}
+
+let asyncHTTPClient = external("AsyncHTTPClient", of: "async-http-client", with: client)
+let argumentParser = external("ArgumentParser", of: "swift-argument-parser", with: server)
+let configuration = external("Configuration", of: "swift-configuration", with: server)
+let crypto = external("Crypto", of: "swift-crypto", with: clientOrServer)
+let cryptoExtras = external("CryptoExtras", of: "swift-crypto", with: clientOrServer)
+let grdb = external("GRDB", of: "GRDB.swift", with: storeOrServer)
+let httpTypes = external("HTTPTypes", of: "swift-http-types", with: server)
+let hummingbird = external("Hummingbird", of: "hummingbird", with: server)
+let hummingbirdCore = external("HummingbirdCore", of: "hummingbird", with: server)
+let logging = external("Logging", of: "swift-log", with: clientOrServer)
+let metrics = external("Metrics", of: "swift-metrics", with: server)
+let nioCore = external("NIOCore", of: "swift-nio", with: clientOrServer)
+let nioEmbedded = external("NIOEmbedded", of: "swift-nio", with: clientOrServer)
+let nioFileSystem = external("_NIOFileSystem", of: "swift-nio", with: clientOrServer)
+let nioHTTP1 = external("NIOHTTP1", of: "swift-nio", with: clientOrServer)
+let nioHTTPCompression = external(
+    "NIOHTTPCompression",
+    of: "swift-nio-extras",
+    with: clientOrServer
+)
+let nioHTTPTypes = external("NIOHTTPTypes", of: "swift-nio-extras", with: clientOrServer)
+let nioPosix = external("NIOPosix", of: "swift-nio", with: clientOrServer)
+let nioSSL = external("NIOSSL", of: "swift-nio-ssl", with: clientOrServer)
+let serviceLifecycle = external("ServiceLifecycle", of: "swift-service-lifecycle", with: server)
+let unixSignals = external("UnixSignals", of: "swift-service-lifecycle", with: server)
 
 /// A product of swift-syntax, which is fetched and built with the trait `Macros` alone.
 func swiftSyntax(_ product: String) -> Target.Dependency {
@@ -89,16 +101,33 @@ let package = Package(
         ),
         .library(name: "CloudKitStore", targets: ["CloudKitStore"]),
         .library(name: "CloudKitCoreData", targets: ["CloudKitCoreData"]),
+        .library(name: "CloudKitWire", targets: ["CloudKitWire"]),
         .library(name: "CloudKitWebClient", targets: ["CloudKitWebClient"]),
+        .library(name: "CloudKitServerCore", targets: ["CloudKitServerCore"]),
         .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
         .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
         .executable(name: "cloudkit", targets: ["CloudKitTool"]),
     ],
     traits: [
+        .default(enabledTraits: ["Client", "Store", "Server"]),
+        .trait(
+            name: "Client",
+            description: "CloudKit Web Services, and the CloudKit module where Apple has none"
+        ),
+        .trait(
+            name: "Store",
+            description:
+                "CloudKitStore and CloudKitCoreData over GRDB; off Apple's platforms with Client"
+        ),
+        .trait(
+            name: "Server",
+            description:
+                "The server; with Client also CloudKitTesting, with all three the command line"
+        ),
         .trait(
             name: "Macros",
             description: "@CloudKitRecord: mapping, field keys and queries at compile time"
-        )
+        ),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

@@ -9,7 +9,7 @@ import PackageDescription
 let cloudKitPackage = "swift-cloudkit"
 
 let harness: Target.Dependency = "BenchmarkHarness"
-// Brings CloudKitWire, which is no product of its own.
+// Brings CloudKitWire.
 let webClient: Target.Dependency = .product(name: "CloudKitWebClient", package: cloudKitPackage)
 
 let codable: Target.Dependency = .product(name: "CloudKitCodable", package: cloudKitPackage)
@@ -36,7 +36,7 @@ let package = Package(
         .package(
             name: cloudKitPackage,
             path: "..",
-            traits: [.trait(name: "Macros", condition: .when(traits: ["Macros"]))]
+            traits: [.defaults, .trait(name: "Macros", condition: .when(traits: ["Macros"]))]
         ),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),

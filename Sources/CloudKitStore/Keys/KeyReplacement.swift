@@ -1,6 +1,12 @@
-import Crypto
 import Foundation
 public import GRDB
+
+// Apple's own, where it is: the store is all that GRDB is fetched for there.
+#if canImport(CryptoKit)
+import CryptoKit
+#else
+import Crypto
+#endif
 
 extension Database {
     /// Gives tables that SQLite numbers keys that mean the same row on every device: a UUID as text
