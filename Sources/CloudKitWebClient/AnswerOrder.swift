@@ -229,6 +229,7 @@ extension SharesResponse {
     func sorted(as shares: [SharesRequest.ShortGUID]) throws(WebClientError) -> SharesResponse {
         SharesResponse(
             results: try AnswerOrder(item: "share", names: shares.map { AnswerName($0.value) })
+                // A failure has no name of its own, and takes the place that is left.
                 .sort(results) { (try? $0.get())?.shortGUID.map { AnswerName($0.value) } }
         )
     }

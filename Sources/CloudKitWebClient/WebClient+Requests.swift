@@ -135,6 +135,7 @@ extension WebClient {
     ) throws(WebClientError) -> Response {
         guard (200..<300).contains(response.status) else {
             let body = response.body
+            // A body that is no error of the service, such as a proxy's page, leaves the status.
             if var error = try? WireJSON.decode(RequestError.self, from: body, errors: errors) {
                 error.retryAfter = error.retryAfter ?? response.retryAfter()
                 throw .refused(error, status: response.status)

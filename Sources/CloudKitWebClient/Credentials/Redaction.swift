@@ -89,6 +89,7 @@ struct Redaction: Sendable {
     /// The name of an item without secrets; a name that the request had is the app's own, and stays.
     private func clean(name: String) -> String {
         let clean = clean(name)
+        // Text always encodes.
         guard clean != name, let asked = try? WireJSON.encode([name]).dropFirst().dropLast(),
             body.range(of: asked) != nil
         else { return clean }

@@ -21,6 +21,7 @@ public struct WebTokenFile: Sendable {
 
     /// The token that the file keeps; nil when there is none.
     public var token: String? {
+        // No file and one that cannot be read are the same to the service: it asks to sign in.
         guard let text = try? String(contentsOf: url, encoding: .utf8) else { return nil }
         let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
         return token.isEmpty ? nil : token
@@ -55,6 +56,7 @@ public struct WebTokenFile: Sendable {
         let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         try check(descriptor >= 0, file)
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        // The bytes are checked when they are written; there is nothing to do for a failed close.
         defer { try? handle.close() }
         try handle.write(contentsOf: Data(token.utf8))
         try handle.synchronize()

@@ -71,6 +71,7 @@ extension WebClient {
             // Apple tells nobody what its checksums are.
             if url != Self.appleURL { try await AssetChecksum.check(file, against: asset) }
         } catch {
+            // The download's own error is the one to know of.
             try? FileManager.default.removeItem(at: file)
             throw error
         }
@@ -120,6 +121,7 @@ extension WebClient {
         _ file: URL,
         against asset: WireAsset
     ) throws(WebClientError) {
+        // One check more: the checksum, where there is one, needs no size.
         let facts = try? FileManager.default.attributesOfItem(atPath: file.path)
         guard let expected = asset.size, let found = (facts?[.size] as? NSNumber)?.int64Value,
             found != expected

@@ -37,6 +37,7 @@ extension TransportRequest: CustomStringConvertible, CustomDebugStringConvertibl
     /// The method and the server, without the rest of the address, the header fields and the body,
     /// which hold tokens and users' data.
     public var description: String {
+        // A description says that the address is unusable; sending throws the reason.
         let server = (try? ServerAddress(url))?.origin ?? "an unusable address"
         return "\(method) to \(server), \(body?.count ?? 0) bytes"
     }

@@ -8,6 +8,7 @@ extension RecordsResponse {
     /// Reads an answer of a common form; nil for any other, which Foundation may decode.
     init?(common data: Data) {
         var reader = JSONReader(data)
+        // Any problem means a form outside the common one, which Codable reads, or says what is wrong.
         guard let response = try? reader.recordsResponse() else { return nil }
         self = response
     }
@@ -17,6 +18,7 @@ extension ZoneChangesResponse {
     /// Reads an answer of a common form; nil for any other, which Foundation may decode.
     init?(common data: Data) {
         var reader = JSONReader(data)
+        // Any problem means a form outside the common one, which Codable reads, or says what is wrong.
         guard let response = try? reader.zoneChangesResponse() else { return nil }
         self = response
     }

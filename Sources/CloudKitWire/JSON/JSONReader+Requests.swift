@@ -8,6 +8,7 @@ extension ModifyRecordsRequest {
     /// Reads a request of a common form; nil for any other, which Foundation may decode.
     package init?(common data: Data) {
         var reader = JSONReader(data)
+        // Any problem means a form outside the common one, which Codable reads, or says what is wrong.
         guard let request = try? reader.modifyRecordsRequest() else { return nil }
         self = request
     }
@@ -17,6 +18,7 @@ extension LookupRecordsRequest {
     /// Reads a request of a common form; nil for any other, which Foundation may decode.
     package init?(common data: Data) {
         var reader = JSONReader(data)
+        // Any problem means a form outside the common one, which Codable reads, or says what is wrong.
         guard let request = try? reader.lookupRecordsRequest() else { return nil }
         self = request
     }

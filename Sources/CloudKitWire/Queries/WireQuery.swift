@@ -33,6 +33,7 @@ extension KeyedDecodingContainer {
         forKey key: Key
     ) throws -> [Element] {
         guard contains(key), try !decodeNil(forKey: key) else { return [] }
+        // A question of form only: what is no list is decoded as one element, which throws.
         if (try? nestedUnkeyedContainer(forKey: key)) != nil {
             return try decode([Element].self, forKey: key)
         }

@@ -33,6 +33,7 @@ extension WireSort {
         fieldName = try container.decodeIfPresent(String.self, forKey: .fieldName)
         systemFieldName = try container.decodeIfPresent(String.self, forKey: .systemFieldName)
         ascending = try container.decodeIfPresent(Bool.self, forKey: .ascending)
+        // A place in a field has other keys; what is neither throws below.
         let place = try? container.decodeIfPresent(WireLocation.self, forKey: .relativeLocation)
         relativeLocation =
             if let place {

@@ -80,6 +80,7 @@ extension WireValue {
     /// Reads an untagged value.
     init(inferringFrom decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
+        // Each form is tried; a value that has none of them throws below, with its place.
         if let string = try? container.decode(String.self) {
             self = .string(string)
         } else if let integer = try? container.decode(Int64.self) {
@@ -136,6 +137,7 @@ extension WireValue {
         in container: any SingleValueDecodingContainer,
         parse: (String) -> Number?
     ) throws -> Number {
+        // Numbers come as text, too; what is neither throws below.
         if let number = try? container.decode(Number.self) { return number }
         guard let text = try? container.decode(String.self), let number = parse(text) else {
             throw mismatch(
