@@ -298,7 +298,7 @@ struct SignInTests {
             configuration: configuration,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
-        try await TestServer.run(server) { server in
+        try await TestServer.run(server) { server async throws in
             func answer() async throws -> String {
                 Self.text(try await Self.signIn(server, name: "nobody"))
             }

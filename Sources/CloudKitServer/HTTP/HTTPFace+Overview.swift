@@ -34,7 +34,7 @@ extension HTTPFace {
             version: administration.version,
             milliseconds: observer.clock.milliseconds,
             clockCanBeMoved: administration.clock != nil,
-            actsAsUsers: policy.isLocal(request, from: context.channel.remoteAddress),
+            actsAsUsers: policy.isLocal(request, from: peer(context)),
             connections: connections.count,
             waitingRequests: service.waitingRequests,
             faultRules: service.faultPlan?.rules.count ?? 0,
@@ -83,7 +83,7 @@ extension HTTPFace {
         // The key opens what the server does; what is a user's own, only this machine.
         guard
             asked.userRecordName == nil
-                || policy.isLocal(request, from: context.channel.remoteAddress)
+                || policy.isLocal(request, from: peer(context))
         else {
             throw RequestError(
                 .accessDenied,

@@ -1,5 +1,5 @@
 import CloudKitBasics
-import CloudKitServerCore
+public import CloudKitServerCore
 import CloudKitServerSQLite
 import Hummingbird
 import HummingbirdCore

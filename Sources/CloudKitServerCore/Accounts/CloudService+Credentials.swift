@@ -30,7 +30,7 @@ extension CloudService {
         container: String
     ) async throws -> [ServiceCredential] {
         let hashes = [SecretHash.of(text), WebToken(text, try await seal())?.hash]
-        let ids = hashes.compactMap { $0.map(Hexadecimal.encode) }
+        let ids = hashes.compactMap { hash in hash.map { Hexadecimal.text($0) } }
         let isBeginning = text.utf8.count >= Self.leastDigits
         return try await credentials(container: container).filter {
             ids.contains($0.id) || isBeginning && $0.id.hasPrefix(text.lowercased())

@@ -19,11 +19,11 @@ public struct ServiceCredential: Hashable, Sendable {
 
     /// Makes a credential from a stored row.
     init(_ row: StoredCredential, _ environment: ServiceEnvironment, _ user: StoredUser?) {
-        id = Hexadecimal.encode(row.hash)
+        id = Hexadecimal.text(row.hash)
         kind = row.kind
         self.environment = environment
         userRecordName = user?.recordName
         expires = row.expires
-        apiToken = row.kind == .webToken ? row.companion.map(Hexadecimal.encode) : nil
+        apiToken = row.kind == .webToken ? row.companion.map { Hexadecimal.text($0) } : nil
     }
 }

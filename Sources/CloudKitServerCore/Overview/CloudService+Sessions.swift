@@ -28,7 +28,7 @@ extension CloudService {
         environment: ServiceEnvironment,
         userRecordName: String? = nil
     ) async throws -> OperatorSession {
-        let token = Hexadecimal.encode(randomness.bytes(32))
+        let token = Hexadecimal.text(randomness.bytes(32))
         let expires = clock.milliseconds + Self.sessionSeconds * 1000
         let user = try await storage.write { writer -> ServiceUser? in
             let row = try Self.environment(container, environment, writer)
