@@ -3,8 +3,8 @@
 
 /// Returns a value as the type that it is known by; nil when that is another type.
 ///
-/// No dynamic cast: the value's static type is compared. The value of an existential, and a subclass's
-/// object in a variable of its superclass, are of another type.
+/// No dynamic cast: the value's static type is compared. A subclass's object in a variable of its superclass
+/// is of another type. The value of an existential has its own type, because Swift opens it in the call.
 @inlinable
 @inline(__always)
 package func exactCast<Value, Result>(_ value: Value, to type: Result.Type) -> Result? {

@@ -47,15 +47,21 @@ struct ExactCastTests {
         #expect(!isReached("text", Wide.self))
     }
 
-    @Test(
-        "What a dynamic cast alone can tell is nil: an existential's value, a variable's subclass"
-    )
+    @Test("A cast that only a dynamic cast could make is nil: a subclass, elements of any type")
     func dynamic() {
         let animal: Animal = Cat()
         #expect(cast(animal, Cat.self) == nil)
         #expect(!isReached(animal, Cat.self))
+        let values: [Any] = ["text"]
+        #expect(cast(values, [String].self) == nil)
+        #expect(!isReached(values, [String].self))
+    }
+
+    @Test("Swift opens an existential in the call, so that its value has its own type")
+    func existentials() {
         let value: Any = "text"
-        #expect(cast(value, String.self) == nil)
+        #expect(cast(value, String.self) == "text")
+        #expect(cast(value, Int.self) == nil)
     }
 
     @Test("An error of the function is passed on")

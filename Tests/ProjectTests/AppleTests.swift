@@ -290,7 +290,7 @@ struct AppleTests {
         let folder = Repository.root.appending(path: "Examples")
         let files = FileManager.default
         let examples = try files.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { files.fileExists(atPath: $0.appending(path: "Package.swift").path) }
+            .filter { files.fileExists(atPath: $0.appending(path: "Tests").path) }
         #expect(examples.count >= 4)
         for example in examples {
             let manifest = try await manifest(ExampleManifest.self, in: example)

@@ -206,7 +206,7 @@ extension ChangeApplier {
         let key = entry.key
         guard let table = catalog[key.table] else { return }
         guard known.system != nil else {
-            try takeBackBelow(key, table, depth: depth)
+            try takeBackBelow(key, table, isNew: known.session == 0, depth: depth)
             return try letGo(key)
         }
         let existing = try rows.row(key, table)
@@ -229,8 +229,21 @@ extension ChangeApplier {
         try place([candidate])
     }
 
-    /// Takes back what refers to a row that was never sent, before that goes.
-    private mutating func takeBackBelow(_ key: RowKey, _ table: TableSchema, depth: Int) throws {
+    /// Takes back the edits of rows that refer to a row which the server does not have, before that is removed.
+    ///
+    /// - Parameters:
+    ///   - key: The row's key.
+    ///   - table: The row's table.
+    ///   - isNew: `true` when the server never had it. A row that left sight and was edited here may still
+    ///     be with its owner, and then the owner's references to it are right.
+    ///   - depth: The number of rows above it that are taken back.
+    /// - Throws: An error of the database.
+    private mutating func takeBackBelow(
+        _ key: RowKey,
+        _ table: TableSchema,
+        isNew: Bool,
+        depth: Int
+    ) throws {
         // Rows that are above each other end it where they repeat.
         guard depth < 100, let row = try rows.row(key, table) else { return }
         for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
@@ -240,7 +253,7 @@ extension ChangeApplier {
                 let name = try key.recordName(child)
                 let known = try KnownRecord.fetch(database, name: name)
                 guard let entry = try OutboxEntry.fetch(database, key) else {
-                    if let known { try release(foreignKey, of: known) }
+                    if isNew, let known { try release(foreignKey, of: known) }
                     continue
                 }
                 try takeBack(
