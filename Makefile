@@ -23,7 +23,7 @@ format: ## Format every Swift file in place
 lint: ## Fail when a Swift file is not formatted or breaks a lint rule
 	@Scripts/lint
 
-layers: ## Fail when the manifest and docs/architecture.md differ
+layers: ## Fail when the manifest and docs/internals/architecture.md differ
 	@Scripts/layers
 
 snippets: ## Write the README's and the guides' Swift code into the snippet tests

@@ -4,7 +4,7 @@ import PackageDescription
 
 // Read this file from the top: settings, then the platforms on which `CloudKit` is ours, then the
 // targets in order of rank. A target imports lower ranks only; `Scripts/layers` checks that against
-// the table in docs/architecture.md.
+// the table in docs/internals/architecture.md.
 
 let callersActor = "NonisolatedNonsendingByDefault"
 
@@ -42,7 +42,7 @@ let uniformTypeIdentifiers: Target.Dependency =
     .target(name: "UniformTypeIdentifiers", condition: whereAppleHasNone)
 
 // The traits behind which each product of another package stands: who switches all of them off resolves
-// no package. docs/architecture.md says why, and Scripts/weight counts.
+// no package. docs/internals/architecture.md says why, and Scripts/weight counts.
 let client: Set = ["Client"]
 let server: Set = ["Server"]
 let clientOrServer: Set = ["Client", "Server"]

@@ -15,7 +15,7 @@ def may_import($from; $to): $from == "bridge" or $to == "shared" or $from == $to
 [
   # The table and the manifest name the same targets.
   ( $ours[] | .name | select($table[.] | not)
-    | "target \(quoted) is missing from the rank table. Add a row for it to docs/architecture.md." ),
+    | "target \(quoted) is missing from the rank table. Add a row for it to docs/internals/architecture.md." ),
   ( $rows[] | select(.state == "here" and ($manifest[.target] | not))
     | "target \(.target | quoted) is in the rank table but not in the manifest."
       + " Remove its row, or mark it 'to come'." ),

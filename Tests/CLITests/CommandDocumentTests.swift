@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("docs/command-line.md")
+@Suite("docs/reference/command-line.md")
 struct CommandDocumentTests {
     /// A command as the argument parser describes it.
     private struct Command: Decodable {
@@ -41,7 +41,7 @@ struct CommandDocumentTests {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let page = try String(
-            contentsOf: root.appendingPathComponent("docs/command-line.md"),
+            contentsOf: root.appendingPathComponent("docs/reference/command-line.md"),
             encoding: .utf8
         )
         var commands: [String: String] = [:]

@@ -1,4 +1,4 @@
-"""Runs the path of docs/self-hosting.md, command by command, in a bare Debian.
+"""Runs the path of docs/operating/self-hosting.md, command by command, in a bare Debian.
 
     self_hosting_check.py ROOT ARCHIVE
 
@@ -24,7 +24,7 @@ CONFINED = "/usr/local/lib/confined.py"
 
 
 def commands():
-    text = (REPOSITORY / "docs/self-hosting.md").read_text()
+    text = (REPOSITORY / "docs/operating/self-hosting.md").read_text()
     path = text.split("## From an empty Debian machine", 1)[1].split("\n## ", 1)[0]
     blocks = re.findall(r"^```console\n(.*?)^```$", path, re.MULTILINE | re.DOTALL)
     return [line.removeprefix("# ") for block in blocks for line in block.splitlines()]
@@ -148,7 +148,7 @@ def main():
             isolated=False,
         )
         follow(machine)
-    print("ok the path of docs/self-hosting.md")
+    print("ok the path of docs/operating/self-hosting.md")
 
 
 if __name__ == "__main__":

@@ -59,14 +59,17 @@ struct ConformanceTests {
         #expect(names["name"] == "a")
     }
 
-    @Test("docs/compatibility.md shows the table; Scripts/conformance writes it")
+    @Test("docs/reference/conformance.md shows the table; Scripts/conformance writes it")
     func page() throws {
         let text = try String(contentsOf: ConformanceTable.page, encoding: .utf8)
         let written = try Self.table.get().written(into: text)
         if ProcessInfo.processInfo.environment["CLOUDKIT_WRITE_CONFORMANCE"] != nil {
             try written.write(to: ConformanceTable.page, atomically: true, encoding: .utf8)
         } else {
-            #expect(text == written, "docs/compatibility.md is stale; run Scripts/conformance")
+            #expect(
+                text == written,
+                "docs/reference/conformance.md is stale; run Scripts/conformance"
+            )
         }
     }
 }

@@ -122,7 +122,7 @@ struct HealthTests {
         let page = try String(
             contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
                 .deletingLastPathComponent().deletingLastPathComponent()
-                .appendingPathComponent("docs/self-hosting.md"),
+                .appendingPathComponent("docs/operating/self-hosting.md"),
             encoding: .utf8
         )
         let documented = Dictionary(

@@ -103,20 +103,4 @@ struct CommandTests {
             #expect(makefile.contains(try Regex("(?m)^\(target): ## [A-Z].{10,}$")))
         }
     }
-
-    @Test("Every link of the documents to a file of the repository leads to one")
-    func links() throws {
-        let documents =
-            ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Benchmarks/README.md"]
-            + (try Repository.paths(under: "docs")).filter { $0.hasSuffix(".md") }
-        for document in documents {
-            let url = Repository.root.appending(path: document)
-            let text = try String(contentsOf: url, encoding: .utf8)
-            for link in text.matches(of: /\]\(([^)#:\s]+)(#[^)]*)?\)/).map(\.1) {
-                let target = url.deletingLastPathComponent().appending(path: String(link))
-                let exists = FileManager.default.fileExists(atPath: target.path)
-                #expect(exists, "\(document) links to \(link), which does not exist")
-            }
-        }
-    }
 }

@@ -6,8 +6,10 @@ struct TestCatalogueTests {
     @Test(
         "Every test that a table of a document names is there",
         arguments: [
-            "docs/behaviour.md", "docs/codable-features.md", "docs/compatibility.md",
-            "docs/stitch.md", "docs/threat-model.md",
+            "docs/compatibility/ckrecordwrapper.md", "docs/compatibility/cloudkitcodable.md",
+            "docs/compatibility/nestedcloudkitcodable.md", "docs/compatibility/stitch.md",
+            "docs/internals/behaviour.md", "docs/operating/threat-model.md",
+            "docs/reference/codable-features.md",
         ]
     )
     func documents(path: String) throws {

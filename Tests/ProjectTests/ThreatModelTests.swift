@@ -5,7 +5,7 @@ import Testing
 struct ThreatModelTests {
     @Test("Every row names planted defects that take its defence out")
     func repository() throws {
-        let path = Repository.root.appending(path: "docs/threat-model.md")
+        let path = Repository.root.appending(path: "docs/operating/threat-model.md")
         let document = try String(contentsOf: path, encoding: .utf8)
         let mutants = try Repository.paths(under: "Tests/Mutants").compactMap { path in
             path.split(separator: "/").last?.split(separator: ".").first.map(String.init)

@@ -18,7 +18,7 @@ public final class PrometheusMetrics: MetricsFactory {
 
     private let series = Mutex<[Key: PrometheusSeries]>([:])
 
-    /// What the server's own metrics are; docs/self-hosting.md says more of each.
+    /// What the server's own metrics are; docs/operating/self-hosting.md says more of each.
     private static let help = [
         "cloudkit_requests_total": "Requests that were answered.",
         "cloudkit_request_duration_seconds": "Seconds from a request to its answer.",

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 // What the endpoint is for and which keys it has is known from CloudKit JS only; the rest is our
-// reading, listed in docs/compatibility.md.
+// reading, listed in docs/internals/unknown-facts.md.
 extension CloudService {
     /// `records/zip/prepare`: a link to an archive of records' files.
     ///

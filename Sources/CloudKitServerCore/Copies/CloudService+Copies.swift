@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 // What the endpoints are for and which keys they have is known from CloudKit JS only; the rest is our
-// reading, listed in docs/compatibility.md.
+// reading, listed in docs/internals/unknown-facts.md.
 extension CloudService {
     /// `records/copy/start`: begins to copy records into another zone.
     ///

@@ -6,7 +6,7 @@ import GRDB
 import Support
 import Testing
 
-/// What Stitch gets wrong and no other suite shows to be right here; see `docs/stitch.md`.
+/// What Stitch gets wrong and no other suite shows to be right here; see `docs/compatibility/stitch.md`.
 @Suite("Defects of Stitch are none of this store's", .timeLimit(.minutes(10)))
 struct StitchDefectTests {
     @Test("Deletions of several devices at once all reach all, whoever sends one meanwhile")

@@ -66,7 +66,7 @@ struct LayersTests {
         #expect(
             run.output == """
                 layers: target 'Server' is missing from the rank table. \
-                Add a row for it to docs/architecture.md.
+                Add a row for it to docs/internals/architecture.md.
 
                 """
         )

@@ -17,8 +17,10 @@ public struct ConformanceTable: Sendable {
         .deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
+    private static let path = "docs/reference/conformance.md"
+
     /// The page that shows the table.
-    public static let page = root.appendingPathComponent("docs/compatibility.md")
+    public static let page = root.appendingPathComponent(path)
     private static let start = "<!-- conformance: start -->"
     private static let end = "<!-- conformance: end -->"
 
@@ -33,7 +35,7 @@ public struct ConformanceTable: Sendable {
     /// A page with the table in the place of the one that it has.
     public func written(into text: String) throws -> String {
         guard let head = text.range(of: Self.start), let tail = text.range(of: Self.end) else {
-            throw Broken(place: "docs/compatibility.md", reason: "it has no lines \(Self.start)")
+            throw Broken(place: Self.path, reason: "it has no lines \(Self.start)")
         }
         return text[..<head.upperBound] + "\n\n" + markdown + "\n" + text[tail.lowerBound...]
     }
