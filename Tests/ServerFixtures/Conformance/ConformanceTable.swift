@@ -46,12 +46,17 @@ public struct ConformanceTable: Sendable {
         }
         var text = "\(rows.count) rows: \(counts.joined(separator: ", ")).\n"
         for area in areas {
-            text += "\n### \(area.title)\n\n| request | answer | known |\n|---|---|---|\n"
+            // Markdown is not read within a summary.
+            let title = area.title.replacing(/`([^`]*)`/) { "<code>\($0.output.1)</code>" }
+            text += "\n<details>\n<summary>\(title) (\(area.rows.count))</summary>\n\n"
+            text += "| request | answer | known |\n|---|---|---|\n"
             for row in area.rows {
                 let place = row.place.isEmpty ? "" : ": \(row.place)"
                 let name = row.name.replacing("|", with: "\\|").replacing("<", with: "&lt;")
+                    .replacing("\n", with: "\\n").replacing("\t", with: "\\t")
                 text += "| \(name) | \(row.shownAnswer) | \(row.source.rawValue)\(place) |\n"
             }
+            text += "\n</details>\n"
         }
         return text
     }
