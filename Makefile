@@ -32,7 +32,7 @@ snippets: ## Write the README's and the guides' Swift code into the snippet test
 bench: ## Measure every bar, or those of one area: make bench ONLY=codable
 	@Scripts/bench $(ONLY)
 
-docs: ## Build the documentation of the library products into .build/docs
+docs: ## Build the site of the documentation into .build/docs/site
 	@Scripts/docs
 
 dist: ## Build a binary without Swift beside it, try it in a bare Debian, pack it
