@@ -18,7 +18,7 @@ import Darwin
 #endif
 
 extension JournalEntry.Problem {
-    /// What an answer says was wrong: the request's error, or those of its items.
+    /// Returns the errors in a response: the request's own, or those of its items.
     static func all(in response: ServiceResponse) -> [Self] {
         if response.status >= 400 {
             guard let error = try? WireJSON.decode(RequestError.self, from: response.body) else {
@@ -26,7 +26,7 @@ extension JournalEntry.Problem {
             }
             return [Self(nil, error.serverErrorCode, error.reason)]
         }
-        // Most answers have no errors: they are not read.
+        // Most responses have no errors: they are not decoded.
         guard mentionsErrors(response.body),
             let answer = try? WireJSON.decode(Answer.self, from: response.body)
         else { return [] }
@@ -45,7 +45,7 @@ extension JournalEntry.Problem {
     }
 
     private static func mentionsErrors(_ body: Data) -> Bool {
-        // The capital letter that few other words of an answer have.
+        // The capital letter is rare elsewhere in responses.
         let word = Array("ErrorCode\"".utf8)
         return body.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return false }
@@ -65,7 +65,7 @@ extension JournalEntry.Problem {
         }
     }
 
-    /// The parts of an answer that may hold errors.
+    /// The parts of a response that may contain errors.
     private struct Answer: Decodable {
         struct Item: Decodable {
             var recordName: String?
@@ -84,7 +84,7 @@ extension JournalEntry.Problem {
         var items: [Item] { (records ?? []) + (zones ?? []) + (subscriptions ?? []) }
     }
 
-    /// What to do about an error.
+    /// Returns the remedy for an error.
     private static func remedy(_ code: ServerErrorCode) -> String {
         switch code {
         case .accessDenied:

@@ -17,13 +17,13 @@ import Android
 import Darwin
 #endif
 
-/// The folder of a server's data: private to its owner, and one server's at a time.
+/// The folder of a server's data, which is private to its owner and used by one server at a time.
 struct ServerFolder {
     let path: String
 
-    /// Makes the folder where it is missing, and warns of one that others can read.
+    /// Creates the folder if it is missing, and warns if others can read it.
     ///
-    /// - Throws: `StorageError` when it cannot be made.
+    /// - Throws: `StorageError` when it cannot be created.
     func prepare(_ logger: Logger) throws {
         do {
             try FileManager.default.createDirectory(
@@ -55,7 +55,7 @@ struct ServerFolder {
         )
     }
 
-    /// Refuses a folder that has lost its database: a new one would take all assets for nobody's, and
+    /// Refuses a folder without its database: a new database would consider all assets unused, and
     /// the next cleaning would remove them.
     private func checkIsWhole() throws {
         let manager = FileManager.default
@@ -78,7 +78,7 @@ struct ServerFolder {
         )
     }
 
-    /// What others than the owner may read or write.
+    /// The names that users other than the owner can read or write.
     private var openNames: [String] {
         let names = [
             "", "/cloud.sqlite", "/cloud.sqlite-wal", "/cloud.sqlite-shm", "/assets",
@@ -94,14 +94,14 @@ struct ServerFolder {
         return (attributes?[.posixPermissions] as? Int ?? 0) & 0o077 != 0
     }
 
-    /// Makes this process the one server of the folder, until the lock goes.
+    /// Locks the folder for this process until the lock is released.
     ///
-    /// - Throws: `ServerConfigurationError` when there is another.
+    /// - Throws: `ServerConfigurationError` when another server has locked it.
     func lock() throws -> Lock { try Lock(path) }
 
-    /// Holds a folder; the system lets it go with the process, however that ends.
+    /// A lock on the folder, which the system releases when the process ends for any reason.
     ///
-    /// The folder itself is locked too, as a file in it can be removed and made anew.
+    /// The folder itself is locked too because a file in it can be removed and created again.
     final class Lock: Sendable {
         private let descriptors: [Int32]
 
@@ -146,7 +146,7 @@ struct ServerFolder {
                         + "folder of its own"
                 )
             }
-            // Not every file system locks folders.
+            // Some file systems cannot lock folders.
             if isNeeded { throw failure("lock", folder) }
         }
 
