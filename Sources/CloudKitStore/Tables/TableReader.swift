@@ -1,13 +1,13 @@
 import GRDB
 
-/// Reads one table from the live schema, and says what keeps it from being synced.
+/// Reads one table from the live schema, and reports conditions that prevent its sync.
 struct TableReader {
     private struct Column {
         var name: String
         var type: String
         var isNotNull: Bool
         var hasDefault: Bool
-        /// The place in the key, from 1; 0 for other columns.
+        /// The position in the key, from 1; 0 for other columns.
         var keyPlace: Int
     }
 
@@ -47,7 +47,7 @@ struct TableReader {
         foreignKeys = try Self.foreignKeys(of: name, database)
     }
 
-    /// The table, with its foreign keys among those that are synced.
+    /// Returns the table, with its foreign keys among the synced tables.
     func schema(among readers: [TableReader]) throws -> TableSchema {
         var columns = table.columns
         var synced: [ForeignKey] = []
@@ -239,7 +239,7 @@ extension TableReader {
         var seen: Set<String> = []
         for column in columns {
             let place = "the column '\(column.name)' of the table '\(declaration.name)'"
-            // A key that is the records' names is no field, so that it may be called so.
+            // A key that is the record name is not a field, so any name is allowed.
             if column.isKey, declaration.recordNames == .key, !column.isEncrypted { continue }
             if let problem = FieldNames.problem(column.field) {
                 throw CloudStoreError(

@@ -96,7 +96,7 @@ struct ReferenceTests {
             #expect(
                 try await laptop.store.status.explanation
                     == [
-                        "The row 'n' of 'note' waits for the record 'folder:f', which has not come."
+                        "The row 'n' of 'note' waits for the record 'folder:f', which has not arrived."
                     ]
             )
             try await phone.run("INSERT INTO folder VALUES ('f')")
