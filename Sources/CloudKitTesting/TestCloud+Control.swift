@@ -11,7 +11,8 @@ extension TestCloud {
     /// ```
     public func setFaults(_ plan: FaultPlan?) { service.setFaults(plan) }
 
-    /// The number of times that each rule of the plan has taken effect, in the order of the rules.
+    /// The number of matching requests and of faults for each rule of the plan, in the order of the
+    /// rules.
     public var faultCounts: [FaultCount] { service.faultCounts }
 
     /// Moves the cloud's time forward.

@@ -1,21 +1,21 @@
 import CloudKitWire
 
-/// What goes wrong with one request.
+/// The faults of one request.
 struct FaultDecision: Hashable, Sendable {
     /// The error with which the request is refused.
     var error: RequestError?
-    /// The items that fail by themselves, by place.
+    /// The items that fail individually, by index.
     var failures: [Int: RecordFailure] = [:]
     /// The items whose records another device changes first.
     var staleItems: Set<Int> = []
     var expiresWebToken = false
     var expiresChangeTokens = false
     var losesNotification = false
-    /// Whether the request is not looked at.
+    /// `true` when the request is not processed.
     var isDropped = false
-    /// How the answer travels.
+    /// The way in which the response is sent.
     var delivery = ServiceResponse.Delivery()
-    /// The rules that took effect, by place.
+    /// The rules that took effect, by index.
     var rules: [Int] = []
 
     mutating func add(_ fault: Fault, _ items: Set<Int>) {
@@ -58,7 +58,7 @@ struct FaultDecision: Hashable, Sendable {
         }
     }
 
-    /// Refuses the request because its caller asks for too much.
+    /// Refuses the request because its caller exceeds the limit.
     mutating func throttle(seconds: Double) {
         error =
             error
