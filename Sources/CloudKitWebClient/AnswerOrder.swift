@@ -20,7 +20,7 @@ struct AnswerOrder {
         by name: (Answer) -> AnswerName?
     ) throws(WebClientError) -> [Answer] {
         guard answers.count == names.count else {
-            throw .misplaced("\(answers.count) answers about \(names.count) \(item)s")
+            throw .misplaced("\(answers.count) results for \(names.count) \(item)s")
         }
         var match = AnswerMatch(names, answers.map(name))
         match.findEqual()
@@ -32,8 +32,8 @@ struct AnswerOrder {
         guard let missing else { return match.places.compactMap { $0.map { answers[$0] } } }
         let name = names[missing].map { "'\($0)'" } ?? "without a name"
         throw .misplaced(
-            "No answer is about the \(item) \(name), and \(match.restCount) are about what was not "
-                + "asked, or came twice"
+            "No result is about the \(item) \(name), and \(match.restCount) are about something "
+                + "else or duplicates"
         )
     }
 }

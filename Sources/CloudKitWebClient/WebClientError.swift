@@ -36,7 +36,7 @@ extension WebClientError: CustomStringConvertible {
             "\(error.serverErrorCode.rawValue) (\(status)): \(error.reason ?? "no reason given")"
         case .transport(let error): error.message
         case .unexpectedAnswer(let status, let message, _):
-            "What answered is not the service, or not in a form that is known "
+            "The response is not from the service, or not in a known form "
                 + "(HTTP status \(status)): \(message)"
         case .unwritable(let message): message
         }

@@ -149,7 +149,7 @@ struct AnswerOrderTests {
                 continue
             }
             #expect(
-                message.contains("answers about 3") || message.contains("No answer is about"),
+                message.contains("results for 3") || message.contains("No result is about"),
                 "\(message)"
             )
         }

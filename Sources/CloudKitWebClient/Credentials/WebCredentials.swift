@@ -153,8 +153,8 @@ extension WebClientError {
         TransportError(
             .userChanged,
             message:
-                "The user was signed out, or in anew, while this was under way; what was begun "
-                + "for the user of before is not sent for another one"
+                "The user signed out, or in again, while this request was in flight; work for "
+                + "the previous user is not sent for another one"
         )
     )
 }

@@ -129,7 +129,7 @@ extension WebClient {
         else { return }
         throw .unexpectedAnswer(
             status: 200,
-            message: "An asset of \(expected) bytes came with \(found)"
+            message: "An asset of \(expected) bytes arrived with \(found)"
         )
     }
 }

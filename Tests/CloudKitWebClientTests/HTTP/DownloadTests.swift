@@ -90,7 +90,7 @@ struct DownloadTests {
                     Issue.record("\(String(describing: error))")
                     return
                 }
-                #expect(message == "An asset of \(Self.size) bytes came with \(text.utf8.count)")
+                #expect(message == "An asset of \(Self.size) bytes arrived with \(text.utf8.count)")
             }
         }
     }

@@ -273,7 +273,7 @@ public struct HTTPTransport: Transport {
             // Without the link, which suffices to read the file.
             throw TransportError(
                 isGone ? .gone : .refused,
-                message: "The file's server answered \(response.status.code)"
+                message: "The file's server responded with status \(response.status.code)"
             )
         }
         let announced = response.headers.first(name: "content-length").flatMap { Int64($0) }

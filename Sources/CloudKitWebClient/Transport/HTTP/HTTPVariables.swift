@@ -32,7 +32,7 @@ struct HTTPVariables: Sendable {
             } catch {
                 throw TransportError(
                     .badAddress,
-                    message: "\(name) is \(path), which is no file of certificates in PEM form",
+                    message: "\(name) is \(path), which is not a file of certificates in PEM form",
                     cause: error
                 )
             }
@@ -72,7 +72,7 @@ struct HTTPVariables: Sendable {
         }
         do {
             let server = try ServerAddress(url)
-            guard !server.isSecure else { throw unusable("proxies are spoken to with http") }
+            guard !server.isSecure else { throw unusable("proxies are addressed with http") }
         } catch let error as ServerAddress.Unusable {
             throw unusable(error.reason)
         } catch let error as TransportError {
@@ -82,7 +82,7 @@ struct HTTPVariables: Sendable {
         }
         guard let parts = URLComponents(string: url, encodingInvalidCharacters: false),
             let host = parts.host
-        else { throw unusable("it is no URL") }
+        else { throw unusable("it is not a URL") }
         let port = parts.port ?? 80
         guard let user = parts.user else { return .server(host: host, port: port) }
         return .server(

@@ -25,8 +25,8 @@ struct ServerAddress: Sendable {
         }
         guard let parts = URLComponents(string: url, encodingInvalidCharacters: false) else {
             throw Unusable(
-                reason: "it is no URL; a space, another character that a URL does not have, or a "
-                    + "port that is no number may be in it"
+                reason: "it is not a URL; it may contain a space, another character that a URL "
+                    + "cannot contain, or a port that is not a number"
             )
         }
         guard let host = parts.host, !host.isEmpty else { throw Unusable(reason: "it has no host") }

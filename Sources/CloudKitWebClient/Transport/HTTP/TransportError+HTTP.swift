@@ -49,13 +49,13 @@ extension TransportError {
             NIOHTTPDecompression.DecompressionError.limit as NIOHTTPDecompression.DecompressionError:
             self.init(
                 .oversized,
-                message: "\(server) sent more bytes than an answer may have",
+                message: "\(server) sent more bytes than a response may have",
                 cause: error
             )
         case HTTPClientError.proxyAuthenticationRequired as HTTPClientError:
             self.init(
                 .refused,
-                message: "The proxy on the way to \(server) asks for a name and a password; give "
+                message: "The proxy on the way to \(server) requires a name and a password; set "
                     + "them with HTTPS_PROXY=http://name:password@host:port",
                 cause: error
             )
@@ -75,7 +75,7 @@ extension TransportError {
         case let error as HTTPClientError where Self.late.contains(error):
             self.init(
                 .timedOut,
-                message: "\(server) did not answer in time",
+                message: "\(server) did not respond in time",
                 cause: error
             )
         case let failure where Self.isUnreachable(failure):
@@ -119,7 +119,7 @@ extension TransportError {
             message: "The certificates of this program and of \(server) do not agree: it is "
                 + "expired, made for another name, or of an authority that is not trusted. Name the "
                 + "file of the authority's certificate with SSL_CERT_FILE, or give HTTPTransport a "
-                + "client with trust roots and, where the server asks for one, a certificate",
+                + "client with trust roots and, where the server requires one, a certificate",
             cause: cause
         )
     }
@@ -144,7 +144,7 @@ extension TransportError {
     private static func noServer(at address: String, _ cause: any Error) -> TransportError {
         TransportError(
             .unreachable,
-            message: "No server answers at \(address); is it running, and is the address right?",
+            message: "No server responds at \(address); is it running, and is the address right?",
             cause: cause
         )
     }
