@@ -80,7 +80,7 @@ struct KeyReplacement {
         if let name = preloaded.keys.sorted().first(where: { !names.contains($0) }) {
             throw CloudStoreError(
                 .noSuchTable,
-                "preloaded names the table '\(name)', which is none of \(names.joined(separator: ", "))"
+                "preloaded names the table '\(name)', which is not one of \(names.joined(separator: ", "))"
             )
         }
         let keys = try Dictionary(names.map { ($0, try key(of: $0)) }) { first, _ in first }
@@ -95,8 +95,8 @@ struct KeyReplacement {
         guard try self.violations() == violations else {
             throw CloudStoreError(
                 .unusableKey,
-                "After keys were replaced, references are broken that were not; correct the rows that "
-                    + "refer to rows that are not there, and run the migration again"
+                "The replacement of keys broke references; correct the rows that "
+                    + "refer to missing rows, and run the migration again"
             )
         }
     }
@@ -126,7 +126,7 @@ struct KeyReplacement {
             throw CloudStoreError(
                 .unusableKey,
                 "The table '\(table)' is synced already under its numbers, which are the names of its "
-                    + "rows on other devices; they cannot be replaced any more"
+                    + "rows on other devices; they can no longer be replaced"
             )
         }
         return key[0]["name"]

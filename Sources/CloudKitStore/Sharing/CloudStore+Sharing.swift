@@ -234,7 +234,7 @@ extension CloudStore {
             guard isRequired else { continue }
             throw CloudStoreError(
                 .notShared,
-                "A row of the table '\(table.name)' cannot be the top of a share: its column '"
+                "A row of the table '\(table.name)' cannot be the root of a share: its column '"
                     + "\(foreignKey.columns.joined(separator: ", "))' may not be NULL, and the row of '"
                     + "\(foreignKey.parent)' that it refers to would not be shared; share that one"
             )

@@ -145,8 +145,8 @@ extension CloudStore {
             "\(plan.stayingBehind.count) rows below '\(key)' of the table '\(table)' would stay behind: "
                 + "the row '\(first.row.key)' of '\(first.row.table)' needs the row '\(first.target.key)' "
                 + "of '\(first.target.table)', which is not shared with it, in its column '"
-                + "\(first.columns.joined(separator: ", "))'; share what is complete, let the column be "
-                + "NULL, or go on with ifIncomplete: .shareTheRest"
+                + "\(first.columns.joined(separator: ", "))'; share a complete tree, allow NULL in the "
+                + "column, or pass ifIncomplete: .shareTheRest"
         )
     }
 

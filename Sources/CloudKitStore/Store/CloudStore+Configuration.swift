@@ -49,11 +49,13 @@ extension CloudStore {
         }
         /// The devices that keep the journal of overruled edits.
         public var journal = JournalPlace.local
-        /// The maximum age of journal entries, or nil for no limit. The store deletes older entries
-        /// when it starts.
+        /// The maximum age of journal entries, or nil for no limit.
+        ///
+        /// The store deletes older entries when it starts.
         public var journalAge: Duration? = .seconds(90 * 86_400)
-        /// The maximum number of journal entries, or nil for no limit. The store deletes the oldest
-        /// when it starts and with each fetch.
+        /// The maximum number of journal entries, or nil for no limit.
+        ///
+        /// The store deletes the oldest when it starts and with each fetch.
         public var journalLimit: Int? = 10_000
         /// The interval at which a store over a file looks for other processes' changes, and for a
         /// syncing process that ended and has to be replaced; nil for never automatically.
@@ -63,8 +65,9 @@ extension CloudStore {
         /// A closure that receives every event, after the store has handled it.
         public var onEvent: @Sendable (StoreEvent) -> Void = { _ in }
 
-        /// The file's name among the user's devices. A test sets it to get the same run twice;
-        /// otherwise it is random.
+        /// The file's name among the user's devices.
+        ///
+        /// A test sets it to get the same run twice; otherwise it is random.
         package var device: String?
         /// A defect that a test plants.
         package var defect: StoreDefect?

@@ -6,8 +6,9 @@ public struct SyncSummary: Hashable, Sendable {
     public var saved = 0
     /// The number of records that the server deleted.
     public var deleted = 0
-    /// A Boolean value that indicates whether the user's storage was full. Changes without room
-    /// wait, and the next sync sends them again.
+    /// A Boolean value that indicates whether the user's storage was full.
+    ///
+    /// Changes without room wait, and the next sync sends them again.
     public var isOverQuota = false
 
     /// Creates the summary of a sync that had nothing to do.

@@ -175,7 +175,7 @@ extension TableReader {
         guard !key.isEmpty else {
             throw CloudStoreError(
                 .unusableKey,
-                "The table '\(table)' has no primary key, so its rows have no name on other "
+                "The table '\(table)' has no primary key, so its rows have no identity on other "
                     + "devices; give it one, such as id TEXT PRIMARY KEY NOT NULL with a UUID"
             )
         }
@@ -199,8 +199,8 @@ extension TableReader {
         guard declaration.recordNames == .typeAndKey || (key.count == 1 && form == .text) else {
             throw CloudStoreError(
                 .unusableKey,
-                "The records of the table '\(table)' are named after its key, which has to be one "
-                    + "column of text for that; give it such a key, or leave recordNames out"
+                "The records of the table '\(table)' are named after its key, which therefore has to be one "
+                    + "text column; give it such a key, or omit recordNames"
             )
         }
         guard key.count == 1, key[0].type.uppercased() == "INTEGER",
@@ -208,10 +208,10 @@ extension TableReader {
         else { return }
         throw CloudStoreError(
             .unusableKey,
-            "SQLite numbers the rows of the table '\(table)' itself, so two devices give one key to "
-                + "different rows, of which one is lost; call database.replaceIntegerKeys(in: ["
-                + "\"\(table)\"]) in a migration, or declare assignsIntegerKeys when the app gives out "
-                + "numbers that mean one row on every device"
+            "SQLite numbers the rows of the table '\(table)' itself, so two devices give the same key to "
+                + "different rows, and one of them is lost; call database.replaceIntegerKeys(in: ["
+                + "\"\(table)\"]) in a migration, or declare assignsIntegerKeys when the app assigns "
+                + "numbers that identify the same row on every device"
         )
     }
 

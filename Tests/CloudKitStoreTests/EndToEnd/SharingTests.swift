@@ -424,7 +424,7 @@ struct SharingTests {
                 }
                 return error?.message ?? ""
             }
-            #expect(try await message("l", "line").contains("cannot be the top of a share"))
+            #expect(try await message("l", "line").contains("cannot be the root of a share"))
             #expect(try await message("none", "note").contains("was never sent"))
             try await phone.store.share("f", in: "folder")
             #expect(try await message("n", "note").contains("shared with the row above it"))

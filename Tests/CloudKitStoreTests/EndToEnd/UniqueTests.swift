@@ -118,7 +118,7 @@ struct UniqueTests {
             try await laptop.store.sync()
             #expect(try await laptop.store.status.setAside.map(\.key) == ["p"])
             #expect(
-                try await laptop.store.status.setAside.first?.reason.contains("breaks a rule")
+                try await laptop.store.status.setAside.first?.reason.contains("violates")
                     == true
             )
             try await laptop.run("UPDATE tag SET name = 'other' WHERE id = 'l'")
