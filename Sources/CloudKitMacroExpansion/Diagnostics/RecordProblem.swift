@@ -1,7 +1,7 @@
 #if Macros
 import SwiftDiagnostics
 
-/// What is wrong with a declaration, and what to do about it.
+/// A problem of a declaration and its remedy.
 struct RecordProblem: DiagnosticMessage {
     let code: String
     let message: String
