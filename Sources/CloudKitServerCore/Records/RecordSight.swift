@@ -11,7 +11,7 @@ struct RecordSight: Sendable {
         case shown
         /// No role of the caller may read it, but the caller may know that it exists.
         case forbidden
-        /// It is outside the parts shared with the caller, for whom it does not exist.
+        /// The record is outside the parts shared with the caller, for whom it does not exist.
         case hidden
     }
 

@@ -18,10 +18,10 @@ struct SharedHierarchies {
     let tops: Set<String>
     let reader: any StorageReader
 
-    /// Returns the overlap that a new share or a move would create; nil if there is none. It is the
-    /// single rule for both.
+    /// Returns the overlap that a new share or a move would create; nil if there is none.
     ///
-    /// Existing overlaps, which an older server allowed, may be changed and moved in place.
+    /// It is the single rule for both. Existing overlaps, which an older server allowed, may be
+    /// changed and moved in place.
     ///
     /// - Parameters:
     ///   - name: The record that is to be shared, or that gets another parent.
