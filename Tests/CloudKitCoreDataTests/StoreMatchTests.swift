@@ -97,7 +97,7 @@ struct StoreMatchTests {
             let other = #expect(throws: CoreDataStoreError.self) {
                 _ = try fixture.store(Self.note)
             }
-            #expect(other?.description.contains("no store of Core Data") == true)
+            #expect(other?.description.contains("not a Core Data store") == true)
             let missing = #expect(throws: CoreDataStoreError.self) {
                 _ = try CoreDataStore(url: fixture.folder.appendingPathComponent("none.sqlite"))
             }
