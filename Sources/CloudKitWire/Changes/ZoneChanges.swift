@@ -83,7 +83,7 @@ public struct ZoneChangesResponse: Hashable, Sendable, Codable {
             case zoneID, records, syncToken, moreComing
         }
 
-        /// Decodes a response for one zone.
+        /// Creates a response for one zone by decoding.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             zoneID = try container.decode(WireZoneID.self, forKey: .zoneID)
@@ -114,7 +114,7 @@ public struct ZoneChangesResponse: Hashable, Sendable, Codable {
         case zones
     }
 
-    /// Decodes a response.
+    /// Creates a response by decoding.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         zones = try container.decodeItems(Zone.self, forKey: .zones)

@@ -65,7 +65,7 @@ extension ItemError {
         case redirectURL, nativeErrorCode, deletionReason
     }
 
-    /// Decodes an error: the members of a request's error, and the failed item.
+    /// Creates an error by decoding: the members of a request's error, and the failed item.
     public init(from decoder: any Decoder) throws {
         self.init(try RequestError(from: decoder))
         let container = try decoder.container(keyedBy: CodingKeys.self)

@@ -41,7 +41,7 @@ extension RequestError {
         case deletionReason
     }
 
-    /// Decodes an error; limits the wait to a sensible one.
+    /// Creates an error by decoding; limits the wait to a sensible one.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let clean = decoder.errorText

@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension RecordsResponse {
-    /// Reads a response of a common form; nil for any other, which Foundation may decode.
+    /// Creates a response from JSON of a common form; nil for any other, which Foundation may decode.
     init?(common data: Data) {
         var reader = JSONReader(data)
         // Any error means an uncommon form, which Codable decodes or reports as invalid.
@@ -15,7 +15,7 @@ extension RecordsResponse {
 }
 
 extension ZoneChangesResponse {
-    /// Reads a response of a common form; nil for any other, which Foundation may decode.
+    /// Creates a response from JSON of a common form; nil for any other, which Foundation may decode.
     init?(common data: Data) {
         var reader = JSONReader(data)
         // Any error means an uncommon form, which Codable decodes or reports as invalid.

@@ -5,7 +5,7 @@ package import Foundation
 #endif
 
 extension ModifyRecordsRequest {
-    /// Reads a request of a common form; nil for any other, which Foundation may decode.
+    /// Creates a request from JSON of a common form; nil for any other, which Foundation may decode.
     package init?(common data: Data) {
         var reader = JSONReader(data)
         // Any error means an uncommon form, which Codable decodes or reports as invalid.
@@ -15,7 +15,7 @@ extension ModifyRecordsRequest {
 }
 
 extension LookupRecordsRequest {
-    /// Reads a request of a common form; nil for any other, which Foundation may decode.
+    /// Creates a request from JSON of a common form; nil for any other, which Foundation may decode.
     package init?(common data: Data) {
         var reader = JSONReader(data)
         // Any error means an uncommon form, which Codable decodes or reports as invalid.

@@ -24,7 +24,7 @@ public struct ServicePath: Hashable, Sendable {
         self.endpoint = endpoint.rawValue
     }
 
-    /// Parses a path without its query; nil if it is not one of the service.
+    /// Creates a path by parsing one without its query; nil if it is not one of the service.
     public init?(_ path: String) {
         // Splits bytes, because finding the bounds of characters takes far longer.
         var parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }

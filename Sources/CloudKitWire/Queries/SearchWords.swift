@@ -13,10 +13,10 @@ package struct SearchWords: Hashable, Sendable {
     /// `true` when there is no word at all, not even an ignored one.
     package private(set) var isEmpty = true
 
-    /// Finds the words of a text.
+    /// Creates the set of words in a text.
     package init(_ text: String) { add(text) }
 
-    /// Finds the words of several texts.
+    /// Creates the set of words in several texts.
     package init(_ texts: some Sequence<String>) {
         for text in texts { add(text) }
     }

@@ -28,7 +28,7 @@ public enum SystemField: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Reads either name.
+    /// Creates the field with either name; nil for an unknown one.
     public init?(name: String) {
         guard
             let field = Self.allCases.first(where: { $0.rawValue == name || $0.schemaName == name })

@@ -18,7 +18,8 @@ public struct WireQuery: Hashable, Sendable, Codable {
         case recordType, filterBy, sortBy
     }
 
-    /// Decodes a query; a single filter or sort may come without its array (observed in clients).
+    /// Creates a query by decoding; a single filter or sort may come without its array (observed in
+    /// clients).
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         recordType = try container.decode(String.self, forKey: .recordType)

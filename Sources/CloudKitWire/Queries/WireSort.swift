@@ -27,8 +27,8 @@ extension WireSort {
         case fieldName, systemFieldName, ascending, relativeLocation
     }
 
-    /// Decodes a key; the location may come in a field with its tag, or bare, as Apple's samples
-    /// send it.
+    /// Creates a key by decoding; the location may come in a field with its tag, or bare, as
+    /// Apple's samples send it.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         fieldName = try container.decodeIfPresent(String.self, forKey: .fieldName)

@@ -22,7 +22,7 @@ public struct RecordsResponse: Hashable, Sendable, Codable {
         case records, continuationMarker, syncToken
     }
 
-    /// Decodes a response.
+    /// Creates a response by decoding.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         records = try container.decodeItems(WireRecord.self, forKey: .records)

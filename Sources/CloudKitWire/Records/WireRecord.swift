@@ -77,7 +77,7 @@ extension WireRecord: Codable {
         case deleted, zoneID, parent, removesParent, share, createShortGUID, shortGUID
     }
 
-    /// Decodes a record; ignores keys that this version does not know.
+    /// Creates a record by decoding; ignores keys that this version does not know.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         recordName = try container.decodeIfPresent(String.self, forKey: .recordName)

@@ -79,7 +79,7 @@ public struct SharesResponse: Hashable, Sendable, Codable {
         case results
     }
 
-    /// Decodes a response.
+    /// Creates a response by decoding.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         results = try container.decodeItems(ShareMetadata.self, forKey: .results)

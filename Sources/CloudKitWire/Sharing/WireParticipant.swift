@@ -13,7 +13,7 @@ public struct WireParticipant: Hashable, Sendable, Codable {
         /// A role that this version does not know.
         case unknown = "UNKNOWN"
 
-        /// Decodes a role; `PRIVATE_USER` is another name for an invited user.
+        /// Creates a role by decoding; `PRIVATE_USER` is another name for an invited user.
         public init(from decoder: any Decoder) throws {
             let name = try decoder.singleValueContainer().decode(String.self)
             self = name == "PRIVATE_USER" ? .user : Self(rawValue: name) ?? .unknown
@@ -31,7 +31,7 @@ public struct WireParticipant: Hashable, Sendable, Codable {
         /// A permission that this version does not know.
         case unknown = "UNKNOWN"
 
-        /// Decodes a permission.
+        /// Creates a permission by decoding.
         public init(from decoder: any Decoder) throws {
             let name = try decoder.singleValueContainer().decode(String.self)
             self = Self(rawValue: name) ?? .unknown
@@ -51,7 +51,7 @@ public struct WireParticipant: Hashable, Sendable, Codable {
         /// A status that this version does not know.
         case unknown = "UNKNOWN"
 
-        /// Decodes a status.
+        /// Creates a status by decoding.
         public init(from decoder: any Decoder) throws {
             let name = try decoder.singleValueContainer().decode(String.self)
             self = Self(rawValue: name) ?? .unknown

@@ -69,7 +69,7 @@ public struct SubscriptionsResponse: Hashable, Sendable, Codable {
         case subscriptions
     }
 
-    /// Decodes a response.
+    /// Creates a response by decoding.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         subscriptions = try container.decodeItems(WireSubscription.self, forKey: .subscriptions)

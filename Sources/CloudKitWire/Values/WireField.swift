@@ -26,7 +26,7 @@ extension WireField: Codable {
         case value, type, isEncrypted, exactDates
     }
 
-    /// Decodes a field, and infers the type if there is no tag.
+    /// Creates a field by decoding, and infers the type if there is no tag.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         isEncrypted = try container.decodeIfPresent(Bool.self, forKey: .isEncrypted) ?? false

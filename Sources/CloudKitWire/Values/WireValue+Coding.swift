@@ -17,7 +17,8 @@ extension CodingUserInfoKey {
 // The JSON form of a value depends on its type tag, so decoding takes the type. Without a tag, the
 // type follows from the JSON: string, number, object or array ("Types and Dictionaries").
 extension WireValue {
-    /// Decodes a value of a stated type; throws `DecodingError.typeMismatch` when the JSON differs.
+    /// Creates a value by decoding a stated type; throws `DecodingError.typeMismatch` when the JSON
+    /// differs.
     init(from decoder: any Decoder, as type: FieldType) throws {
         guard type.isList else {
             // A non-list type always has a scalar.
@@ -78,7 +79,7 @@ extension WireValue {
         if case .int64(let integer) = self { .double(Double(integer)) } else { self }
     }
 
-    /// Decodes a value without a tag.
+    /// Creates a value without a tag by decoding.
     init(inferringFrom decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         // Each form is tried; a value of no known form throws below, with its place.

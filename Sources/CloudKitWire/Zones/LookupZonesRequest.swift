@@ -28,7 +28,7 @@ public struct LookupZonesRequest: Hashable, Sendable, Codable {
         }
     }
 
-    /// Decodes a request.
+    /// Creates a request by decoding.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         zones = try container.decode([Element].self, forKey: .zones).map(\.zoneID)

@@ -34,7 +34,7 @@ extension WireZoneID {
         case zoneName, ownerRecordName, zoneType
     }
 
-    /// Decodes an ID; a missing name is the default zone's ("Zone ID Dictionary").
+    /// Creates an ID by decoding; a missing name is the default zone's ("Zone ID Dictionary").
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

@@ -12,7 +12,7 @@ public enum ZoneDeletionReason: String, Hashable, Sendable, Codable, CaseIterabl
     /// A reason that this version does not know.
     case unknown = "UNKNOWN"
 
-    /// Decodes a reason.
+    /// Creates a reason by decoding.
     public init(from decoder: any Decoder) throws {
         let name = try decoder.singleValueContainer().decode(String.self)
         self = Self(rawValue: name) ?? .unknown

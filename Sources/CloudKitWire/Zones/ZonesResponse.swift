@@ -12,7 +12,7 @@ public struct ZonesResponse: Hashable, Sendable, Codable {
         case zones
     }
 
-    /// Decodes a response.
+    /// Creates a response by decoding.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         zones = try container.decodeItems(WireZone.self, forKey: .zones)

@@ -15,7 +15,7 @@ public struct CKError: CustomNSError, Hashable, @unchecked Sendable {
     /// The underlying Objective-C error.
     public let _nsError: NSError
 
-    /// Wraps an error of CloudKit's domain.
+    /// Creates an error from an `NSError` of CloudKit's domain.
     public init(_nsError error: NSError) {
         _nsError = error
     }

@@ -12,7 +12,8 @@ extension CKSyncEngine.State {
             contents = .success(state)
         }
 
-        /// Decodes a state; anything else is recorded as unreadable instead of throwing.
+        /// Creates a serialization by decoding; anything but a state is recorded as unreadable
+        /// instead of throwing.
         public init(from decoder: any Decoder) throws {
             do {
                 contents = .success(try SyncEngineState(from: decoder))
