@@ -5,7 +5,7 @@ extension CloudKitRecordDecoder {
     /// properties.
     ///
     /// Decoding ends at the first error. This method also decodes each property separately, from the
-    /// record's fields, and thus finds all errors of a record. The properties are those that the type
+    /// record's fields, and finds all errors of a record. The properties are those that the type
     /// declares or has requested before.
     ///
     /// ```swift
