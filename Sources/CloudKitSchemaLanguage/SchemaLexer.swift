@@ -53,8 +53,8 @@ struct SchemaLexer {
             throw SchemaMistake(
                 line: line,
                 column: column,
-                message: "Encountered '\(first)'; names other than letters, digits and "
-                    + "underscores stand in double quotes"
+                message: "Encountered '\(first)'; names with characters other than letters, "
+                    + "digits and underscores must be in double quotes"
             )
         }
         var word = String.UnicodeScalarView()

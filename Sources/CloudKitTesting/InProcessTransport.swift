@@ -122,7 +122,7 @@ public struct InProcessTransport: Transport {
             try checkCancellation()
         }
         if seconds > timeout {
-            throw TransportError(.timedOut, message: "The cloud did not answer in time")
+            throw TransportError(.timedOut, message: "The cloud did not respond in time")
         }
         switch delivery.end {
         case .whole: return

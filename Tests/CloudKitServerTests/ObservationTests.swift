@@ -142,7 +142,7 @@ struct ObservationTests {
         let text = lines.all.joined(separator: "\n")
         #expect(text.contains("404  POST  records/modify  \(TestServer.container) development"))
         #expect(text.contains("ZONE_NOT_FOUND: Zone does not exist: Nowhere"))
-        #expect(text.contains("-> Make the zone with zones/modify"))
+        #expect(text.contains("-> Create the zone with zones/modify"))
     }
 
     private final class Lines: Sendable {

@@ -62,7 +62,7 @@ extension HTTPFace {
 
     private static func refusal(ofCallback text: String) -> String {
         "You cannot be sent to \(text.prefix(200)) after signing in: the server does not know the "
-            + "address. Whoever runs the server can allow it."
+            + "address. The server's operator can allow it."
     }
 
     private func visit(

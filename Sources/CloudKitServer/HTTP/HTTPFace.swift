@@ -89,7 +89,7 @@ struct HTTPFace: HTTPResponder {
         if let stranger = names.first(where: { !policy.allows(host: $0) }) {
             return RequestError(
                 .accessDenied,
-                reason: "The server does not answer to the name '\(stranger)'; whoever runs it can "
+                reason: "The server does not accept the host name '\(stranger)'; its operator can "
                     + "allow the name with --allowed-host"
             )
         }
@@ -99,7 +99,7 @@ struct HTTPFace: HTTPResponder {
         {
             return RequestError(
                 .accessDenied,
-                reason: "Pages of the origin '\(origin)' may not call the server; whoever runs it "
+                reason: "Pages of the origin '\(origin)' may not call the server; its operator "
                     + "can allow the origin with --allowed-origin"
             )
         }

@@ -46,11 +46,11 @@ struct RequestObserver: Sendable {
     func warnOfProxy() {
         guard hasWarnedOfProxy.raise() else { return }
         logger.warning(
-            "A proxy passed a request on, and the server does not know under which address",
+            "A proxy forwarded a request, and the server does not know for which address",
             metadata: [
                 "remedy": """
                 start it with --public-url, or name the proxy with --trusted-proxy; until then \
-                addresses of assets and of the page for signing in are those of the proxy's own request
+                asset addresses and the address of the sign-in page are those of the proxy's own request
                 """
             ]
         )
@@ -65,7 +65,7 @@ struct RequestObserver: Sendable {
     /// Logs why the rest of a response is not sent.
     func noteUnreadable(_ error: any Error) {
         guard let cause = CloudService.damage(error) else { return }
-        logger.error("An answer was cut", metadata: ["error": "\(cause)"])
+        logger.error("A response was cut off", metadata: ["error": "\(cause)"])
     }
 
     /// A request in flight.

@@ -59,7 +59,7 @@ struct SignInPage {
         // Without a page that receives the token, the user copies it.
         let copying =
             origin == nil
-            ? "<p>The web auth token, for the program that asked for it:</p>"
+            ? "<p>The web auth token, for the program that requested it:</p>"
             : "<p>You can close this window.</p>"
         return page(
             "Signed in",

@@ -93,23 +93,23 @@ extension JournalEntry.Problem {
         case .atomicError:
             "Look at the item of the same request that has another code; or send atomic: false."
         case .authenticationFailed:
-            "Use an API token of this container and environment, and a web auth token made through "
-                + "it that has not expired; sign requests with a clock that is right."
+            "Use an API token of this container and environment, and a web auth token created "
+                + "with it that has not expired; sign requests with a clock that is right."
         case .authenticationRequired:
             "Sign in at the redirectURL and send the web auth token as ckWebAuthToken."
         case .badRequest: "Correct what the reason names, then send the request again."
-        case .changeTokenExpired: "Fetch without a syncToken, and replace what is kept locally."
+        case .changeTokenExpired: "Fetch without a syncToken, and replace the local data."
         case .conflict:
             "Fetch the record, merge, and save with its recordChangeTag; or use forceReplace."
         case .exists: "Use another name, or fetch the one that exists and change it."
-        case .notFound: "Check the name, the zone and the database; or make it first."
-        case .quotaExceeded: "Delete what is not needed, or raise the quota."
+        case .notFound: "Check the name, the zone and the database; or create it first."
+        case .quotaExceeded: "Delete unneeded data, or raise the quota."
         case .throttled, .tryAgainLater, .zoneBusy:
-            "Wait as long as retryAfter says, then send the request again."
+            "Wait for the seconds in retryAfter, then send the request again."
         case .uniqueFieldError: "Give the field another value."
         case .validatingReferenceError:
-            "Save the record that is referred to first; delete what refers to a record before it."
-        case .zoneNotFound: "Make the zone with zones/modify, or check its name and owner."
+            "Save the target of a reference first; delete references to a record before it."
+        case .zoneNotFound: "Create the zone with zones/modify, or check its name and owner."
         case .internalError: "Look at the server's log under this request's identifier."
         default: "See the reason."
         }

@@ -20,16 +20,16 @@ public final class PrometheusMetrics: MetricsFactory {
 
     /// The descriptions of the server's own metrics; docs/self-hosting.md has more about each.
     private static let help = [
-        "cloudkit_requests_total": "Requests that were answered.",
-        "cloudkit_request_duration_seconds": "Seconds from a request to its answer.",
-        "cloudkit_response_size_bytes": "Bytes of the bodies of answers.",
-        "cloudkit_requests_in_flight": "Requests that are being answered.",
+        "cloudkit_requests_total": "Completed requests.",
+        "cloudkit_request_duration_seconds": "Seconds from a request to its response.",
+        "cloudkit_response_size_bytes": "Bytes of response bodies.",
+        "cloudkit_requests_in_flight": "Requests in flight.",
         "cloudkit_waiting_requests": "Requests that wait for a notification.",
         "cloudkit_connections": "Open connections.",
         "cloudkit_request_memory_bytes": "Bytes of request bodies in memory.",
         "process_resident_memory_bytes": "Resident memory of the process in bytes.",
         "process_open_fds": "Open file descriptors of the process.",
-        "process_start_time_seconds": "When the process started, in seconds since 1970.",
+        "process_start_time_seconds": "Start time of the process, in seconds since 1970.",
     ]
 
     /// Sets a gauge, creating it if necessary.

@@ -90,7 +90,7 @@ extension CloudServer.Configuration {
         ]
         for (name, isSet) in settings where isSet {
             throw ServerConfigurationError(
-                "\(name) is for a server that nobody else can reach, and this one listens on "
+                "\(name) is safe only on a server that no other machine can reach; this one listens on "
                     + "\(host)\(names); leave the setting, or listen on 127.0.0.1 under no other "
                     + "name"
             )

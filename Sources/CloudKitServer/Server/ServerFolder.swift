@@ -36,8 +36,8 @@ struct ServerFolder {
             throw StorageError(
                 .inputOutput,
                 isThere
-                    ? "\(path) is a file; give the name of a folder"
-                    : "\(path) cannot be made; give a folder that this user may write to"
+                    ? "\(path) is a file; choose a folder"
+                    : "\(path) cannot be created; choose a folder that this user may write to"
             )
         }
         guard FileManager.default.isWritableFile(atPath: path) else {
@@ -73,8 +73,8 @@ struct ServerFolder {
         throw StorageError(
             .corrupt,
             "\(path)/cloud.sqlite is missing, though \(left.joined(separator: " and ")) "
-                + "\(left.count == 1 ? "is" : "are") there; bring it back from a backup, or move "
-                + "\(left.map { "\(path)/\($0)" }.joined(separator: " and ")) away to begin anew"
+                + "\(left.count == 1 ? "is" : "are") there; restore it from a backup, or move "
+                + "\(left.map { "\(path)/\($0)" }.joined(separator: " and ")) away to start over"
         )
     }
 

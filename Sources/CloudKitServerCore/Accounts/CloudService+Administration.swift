@@ -139,7 +139,7 @@ extension CloudService {
                 throw RequestError(
                     .notFound,
                     reason: "The API token is not one of \(user.container), "
-                        + "\(environment.rawValue); make one first"
+                        + "\(environment.rawValue); create one first"
                 )
             }
             guard

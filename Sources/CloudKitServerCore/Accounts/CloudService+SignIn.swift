@@ -38,7 +38,7 @@ extension CloudService {
         guard let key = try? P256.Signing.PublicKey(pemRepresentation: publicKey) else {
             throw RequestError(
                 .badRequest,
-                reason: "The key is not the public half of a P-256 key as PEM; make one with "
+                reason: "The key is not the public half of a P-256 key as PEM; create one with "
                     + "openssl ec -in eckey.pem -pubout"
             )
         }

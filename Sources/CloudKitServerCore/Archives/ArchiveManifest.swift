@@ -93,7 +93,7 @@ struct ArchiveManifest {
     private static func tooLarge(_ reason: String) -> RequestError {
         RequestError(
             .badRequest,
-            reason: "The archive is too large: \(reason); ask for fewer records with includeRecords"
+            reason: "The archive is too large: \(reason); request fewer records with includeRecords"
         )
     }
 }

@@ -111,8 +111,8 @@ extension CloudService {
         }
         throw RequestError(
             .notFound,
-            reason: "The download URL was not made by this service, is too old, or leads to a file "
-                + "that no record has any more; ask for a new one where it came from"
+            reason: "The download URL was not created by this service, has expired, or leads to a "
+                + "file that no record has any longer; fetch the record again for a new one"
         )
     }
 

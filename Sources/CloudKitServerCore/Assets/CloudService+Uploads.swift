@@ -63,7 +63,7 @@ extension CloudService {
         guard let upload = links.upload(uploadToken: token) else {
             throw RequestError(
                 .accessDenied,
-                reason: "The upload URL was not made by this service or is older than "
+                reason: "The upload URL was not created by this service or is older than "
                     + "\(Limits.assetUploadSeconds / 60) minutes"
             )
         }
@@ -136,7 +136,7 @@ extension CloudService {
 
     private static let usedUpload = RequestError(
         .accessDenied,
-        reason: "The upload URL was used before; ask assets/upload for another"
+        reason: "The upload URL was used before; request another with assets/upload"
     )
 
     private static let noRoom = RequestError(

@@ -89,7 +89,7 @@ extension CloudService {
         else {
             throw RequestError(
                 .changeTokenExpired,
-                reason: "The syncToken belongs to another user, or to an earlier life of the "
+                reason: "The syncToken belongs to another user, or to an earlier state of the "
                     + "database; start without one"
             )
         }

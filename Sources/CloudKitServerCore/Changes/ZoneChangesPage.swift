@@ -123,7 +123,7 @@ struct ZoneChangesPage {
         else {
             throw RequestError(
                 .changeTokenExpired,
-                reason: "The syncToken does not belong to what the caller sees of zone "
+                reason: "The syncToken does not belong to the caller's view of zone "
                     + "'\(zone.id.zoneName)'; start without one"
             )
         }
@@ -132,8 +132,8 @@ struct ZoneChangesPage {
         else {
             throw RequestError(
                 .changeTokenExpired,
-                reason: "The syncToken belongs to an earlier life of zone '\(zone.id.zoneName)'; "
-                    + "start without one"
+                reason: "The syncToken belongs to an earlier generation of zone "
+                    + "'\(zone.id.zoneName)'; start without one"
             )
         }
         // A client that has read nothing yet misses nothing.

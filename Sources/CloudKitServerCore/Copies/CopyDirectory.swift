@@ -37,7 +37,7 @@ struct CopyDirectory {
             guard let old = known.first(where: { $0.status != .inProgress }) else {
                 throw RequestError(
                     .throttled,
-                    reason: "\(known.count) copies are under way; ask records/copy/status until "
+                    reason: "\(known.count) copies are in progress; call records/copy/status until "
                         + "one has ended",
                     retryAfter: 10
                 )

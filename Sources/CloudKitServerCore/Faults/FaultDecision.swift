@@ -21,10 +21,10 @@ struct FaultDecision: Hashable, Sendable {
     mutating func add(_ fault: Fault, _ items: Set<Int>) {
         switch fault {
         case .error(let code, let reason, let retryAfter):
-            let text = reason ?? "The plan of faults refuses this request with \(code.rawValue)"
+            let text = reason ?? "The fault plan refuses this request with \(code.rawValue)"
             error = error ?? RequestError(code, reason: text, retryAfter: retryAfter)
         case .itemError(let code, _, let reason):
-            let text = reason ?? "The plan of faults lets this record fail with \(code.rawValue)"
+            let text = reason ?? "The fault plan makes this record fail with \(code.rawValue)"
             for item in items where failures[item] == nil {
                 failures[item] = RecordFailure(code, text)
             }
@@ -33,12 +33,12 @@ struct FaultDecision: Hashable, Sendable {
                 error
                 ?? RequestError(
                     code.serverErrorCode,
-                    reason: reason ?? "The plan of faults refuses this request with \(code.name)",
+                    reason: reason ?? "The fault plan refuses this request with \(code.name)",
                     retryAfter: retryAfter,
                     nativeErrorCode: code
                 )
         case .nativeItemError(let code, _, let reason):
-            let text = reason ?? "The plan of faults lets this record fail with \(code.name)"
+            let text = reason ?? "The fault plan makes this record fail with \(code.name)"
             let failure = RecordFailure(code.serverErrorCode, text, nativeCode: code)
             for item in items where failures[item] == nil { failures[item] = failure }
         case .lostResponse: delivery.end = .lost
@@ -64,7 +64,7 @@ struct FaultDecision: Hashable, Sendable {
             error
             ?? RequestError(
                 .throttled,
-                reason: "The caller asks for more than the plan of faults allows; wait",
+                reason: "The caller requests more than the fault plan allows; wait",
                 retryAfter: max(1, seconds.rounded(.up))
             )
     }

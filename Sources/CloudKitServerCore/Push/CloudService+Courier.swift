@@ -89,7 +89,7 @@ extension CloudService {
         guard let token = try await storage.read({ try directory.token(hash, now: now, $0) }) else {
             throw RequestError(
                 .notFound,
-                reason: "The token is unknown or has expired; ask tokens/create for another"
+                reason: "The token is unknown or has expired; request another with tokens/create"
             )
         }
         // Rarely, because it costs a write.

@@ -46,7 +46,7 @@ extension CloudService {
             throw RequestError(
                 .badRequest,
                 reason: "apnsToken has \(request.apnsToken.utf8.count) characters; a token that "
-                    + "nobody can guess has 32 to 4096"
+                    + "cannot be guessed has 32 to 4096"
             )
         }
         try await register(request.apnsToken, for: user, client: request.clientId, call)

@@ -23,7 +23,7 @@ extension CloudService {
         var response = failure(
             RequestError(
                 .badRequest,
-                reason: "\(request.path) takes no \(request.method); ask "
+                reason: "\(request.path) does not accept \(request.method); use "
                     + "/device/1/CONTAINER/ENVIRONMENT/tokens/create or …/register"
             )
         )

@@ -51,7 +51,7 @@ struct QueryCursor: Hashable {
         guard let contents = seal.reveal(marker, for: .queryPage) else {
             throw RequestError(
                 .badRequest,
-                reason: "Unknown sync continuation type: the continuationMarker was not made here"
+                reason: "Unknown sync continuation type: the continuationMarker is not from here"
             )
         }
         var reader = TokenReader(contents)
@@ -64,8 +64,8 @@ struct QueryCursor: Hashable {
         guard reader.data() == identity.life else {
             throw RequestError(
                 .badRequest,
-                reason: "The continuationMarker belongs to an earlier life of the zone; start the "
-                    + "query again without one"
+                reason: "The continuationMarker belongs to an earlier generation of the zone; "
+                    + "start the query again without one"
             )
         }
         let driver = reader.number() ?? 0

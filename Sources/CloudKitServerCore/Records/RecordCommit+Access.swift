@@ -74,7 +74,7 @@ extension RecordCommit {
         RecordFailure(
             .accessDenied,
             "CREATE operation not permitted on '\(name)': its parent is not in a hierarchy that is "
-                + "shared with the right to write, or somebody has the name"
+                + "shared with write permission, or the name is in use"
         )
     }
 

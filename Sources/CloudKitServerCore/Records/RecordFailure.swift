@@ -26,7 +26,7 @@ struct RecordFailure: Error, Hashable {
     ///   - code: The code of a record without its dependency.
     /// - Returns: The dependent record's failure.
     func passedOn(_ needs: String, otherwise code: ServerErrorCode) -> RecordFailure {
-        let reason = "\(needs), which was not saved: its own error says why"
+        let reason = "\(needs), which was not saved: see its own error"
         return switch self.code {
         case .quotaExceeded, .tryAgainLater, .throttled, .zoneBusy, .internalError:
             RecordFailure(self.code, reason, nativeCode: nativeCode)

@@ -28,8 +28,8 @@ extension CloudService {
             throw RequestError(
                 .authenticationFailed,
                 reason:
-                    "Authentication failed: ckWebAuthToken was used before, so that its session "
-                    + "has ended; every answer carries the next token"
+                    "Authentication failed: ckWebAuthToken was used before, so its session "
+                    + "has ended; every response carries the next token"
             )
         }
         return Call(

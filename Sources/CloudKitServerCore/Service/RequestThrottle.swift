@@ -38,7 +38,7 @@ final class RequestThrottle: Sendable {
         guard wait > 0 else { return }
         throw RequestError(
             .throttled,
-            reason: "Too many requests; ask again in \(wait) seconds",
+            reason: "Too many requests; retry in \(wait) seconds",
             retryAfter: wait
         )
     }

@@ -63,7 +63,7 @@ extension CloudService {
                 guard open.user == token.user, open.incarnation == incarnation else {
                     throw RequestError(
                         .changeTokenExpired,
-                        reason: "The syncToken belongs to another user, or to an earlier life of "
+                        reason: "The syncToken belongs to another user, or to an earlier state of "
                             + "the database; start without one"
                     )
                 }

@@ -150,7 +150,7 @@ extension RecordCommit {
         let tops =
             zone.access == .everything
             ? "'\(overlap.inner)' would lie in the hierarchy of '\(overlap.outer)', and both would "
-                + "be shared" : "'\(name)' holds one that is shared by itself"
+                + "be shared" : "'\(name)' contains a record with a share of its own"
         throw RecordFailure(
             .badRequest,
             "\(ShareRefusal.alreadyShared.rawValue): \(tops); delete one share first, or move the "

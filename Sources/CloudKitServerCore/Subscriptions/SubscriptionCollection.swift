@@ -169,7 +169,7 @@ struct SubscriptionCollection {
                 return "The zone subscription '\(id)' has no zoneID"
             }
             if zone.isDefault {
-                return "The default zone keeps no changes that '\(id)' could tell of"
+                return "The default zone has no change feed for '\(id)' to report"
             }
             if database == .public {
                 return "The public database has no zones to subscribe to"
@@ -192,7 +192,7 @@ struct SubscriptionCollection {
             }
             return nil
         } catch {
-            return error.reason ?? "The query cannot be answered"
+            return error.reason ?? "The query cannot be evaluated"
         }
     }
 

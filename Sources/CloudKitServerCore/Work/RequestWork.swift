@@ -87,7 +87,7 @@ final class RequestWork: Sendable {
             throw RequestError(
                 .badRequest,
                 reason: "A deletion would take more than \(budget.rowsPerDeletion) rows and index "
-                    + "entries along; delete what refers to its record first, a part at a time",
+                    + "entries along; delete the records that refer to its record first, a part at a time",
                 nativeErrorCode: .limitExceeded
             )
         }
@@ -155,7 +155,7 @@ final class RequestWork: Sendable {
     var damage: String? {
         let records = state.withLock { $0.damage }.sorted()
         if records.isEmpty { return nil }
-        return "corrupt: not as written: \(records.prefix(10).joined(separator: ", ")) "
+        return "corrupt: damaged rows: \(records.prefix(10).joined(separator: ", ")) "
             + "(\(records.count) in all); restore from a backup, or replace or delete them"
     }
 

@@ -41,7 +41,7 @@ struct ZoneChange {
             throw RequestError(.accessDenied, reason: "Zone \(id.zoneName) belongs to another user")
         }
         guard !id.isDefault else {
-            throw RequestError(.badRequest, reason: "The default zone cannot be made or deleted")
+            throw RequestError(.badRequest, reason: "The default zone cannot be created or deleted")
         }
         if let problem = NameRules.zoneName(id.zoneName) {
             throw RequestError(.badRequest, reason: problem)

@@ -79,10 +79,10 @@ extension ZoneDeletionReason {
     fileprivate var explanation: String {
         switch self {
         case .purged:
-            "; the user deleted the app's data in the settings: make the zone again only when the "
-                + "user wants to"
+            "; the user deleted the app's data in the settings: create the zone again only if the "
+                + "user wants it"
         case .encryptedDataReset:
-            "; the user reset the encrypted data: make the zone again and send what is kept locally"
+            "; the user reset the encrypted data: create the zone again and upload the local data"
         case .unknown: ""
         }
     }

@@ -72,7 +72,7 @@ public final class FileAssetStorage: AssetStorage {
                     attributes: [.posixPermissions: 0o700]
                 )
             } catch {
-                throw StorageError(.inputOutput, "Cannot make the folder \(folder): \(error)")
+                throw StorageError(.inputOutput, "Cannot create the folder \(folder): \(error)")
             }
         }
     }
@@ -269,7 +269,7 @@ private struct CheckedReading {
             throw StorageError(
                 .corrupt,
                 "The file of the asset \(FileAssetStorage.name(of: checksum)), which has \(size) bytes, "
-                    + "does not fit its checksum; bring it back from a backup, or upload it again"
+                    + "does not match its checksum; restore it from a backup, or upload it again"
             )
         }
         return piece.isEmpty ? nil : piece

@@ -38,7 +38,7 @@ struct BackupManifest: Hashable, Codable {
         }
         guard format <= Self.currentFormat else {
             throw BackupError(
-                "a newer version of cloudkit made it (format \(format), and this one reads up to "
+                "a newer version of cloudkit created it (format \(format), and this one reads up to "
                     + "\(Self.currentFormat)); restore it with that version"
             )
         }

@@ -30,7 +30,7 @@ struct BackupReader {
         // The path may be a link to an archive elsewhere.
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard let file = try? AssetFile(opening: target) else {
-            throw BackupError("\(path): there is no file that can be read")
+            throw BackupError("\(path): there is no readable file")
         }
         return file
     }
@@ -61,13 +61,13 @@ struct BackupReader {
             case .database:
                 hasDatabase = true
                 guard checksum == Array(manifest.databaseChecksum) else {
-                    throw BackupError("\(path): the database in it does not fit its checksum")
+                    throw BackupError("\(path): its database does not match its checksum")
                 }
             case .asset(let expected):
                 if checksum != expected { damaged.append(expected) }
             }
         }
-        guard hasDatabase else { throw BackupError("\(path): there is no database in it") }
+        guard hasDatabase else { throw BackupError("\(path): it contains no database") }
         return damaged
     }
 
@@ -75,7 +75,7 @@ struct BackupReader {
         let head = try exactly(TarEntry.block, of: file)
         guard let entry = try? TarEntry(header: head), entry.name == BackupManifest.name,
             entry.size <= Self.manifestBytes
-        else { throw BackupError("\(path): it is no archive of cloudkit backup") }
+        else { throw BackupError("\(path): it is not an archive of cloudkit backup") }
         let data = try exactly(Int(entry.size), of: file)
         _ = try exactly(entry.padding, of: file)
         do {
@@ -88,7 +88,7 @@ struct BackupReader {
     private func content(_ entry: TarEntry) throws -> Content {
         if entry.name == BackupNames.database { return .database }
         guard let checksum = BackupNames.checksum(entry.name) else {
-            throw BackupError("\(path): a file in it has a name that none has")
+            throw BackupError("\(path): it contains a file with an unknown name")
         }
         return .asset(checksum)
     }

@@ -64,7 +64,7 @@ package struct Restore {
         guard let found else { throw BackupError("\(folder) cannot be read") }
         guard found.isEmpty else {
             throw BackupError(
-                "\(folder) is not empty; give a new folder, or move what is there away"
+                "\(folder) is not empty; choose a new folder, or move its contents away"
             )
         }
     }
@@ -85,7 +85,7 @@ package struct Restore {
         } catch {
             throw StorageError(
                 .inputOutput,
-                "\(path) cannot be made; give a folder that this user may write to"
+                "\(path) cannot be created; choose a folder that this user may write to"
             )
         }
     }

@@ -262,7 +262,7 @@ private final class Outcome<Value: Sendable>: Sendable {
         } else if let value = value.withLock({ $0 }) {
             continuation.resume(returning: value)
         } else {
-            continuation.resume(throwing: StorageError(.other, "A write answered nothing"))
+            continuation.resume(throwing: StorageError(.other, "A write returned no result"))
         }
     }
 }

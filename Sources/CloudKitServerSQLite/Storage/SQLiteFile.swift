@@ -32,14 +32,14 @@ enum SQLiteFile {
         guard status.st_size > 0 else {
             throw StorageError(
                 .corrupt,
-                "\(path) is empty, and no data of this service; bring it back from a backup, or move "
-                    + "it away to begin anew"
+                "\(path) is empty, and not a database of this service; restore it from a backup, or "
+                    + "move it away to start over"
             )
         }
         guard try isOurs(path) else {
             throw StorageError(
                 .corrupt,
-                "\(path) is no data of this service, and is left as it is; give another folder, or "
+                "\(path) is not a database of this service, and is left unchanged; choose another folder, or "
                     + "move it away"
             )
         }

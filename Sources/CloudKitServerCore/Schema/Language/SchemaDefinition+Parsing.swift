@@ -52,7 +52,7 @@ extension SchemaDefinition {
         let builtIn = ["_world", "_icloud", "_creator"]
         guard builtIn.contains(role.text) || roles.contains(role.text) else {
             throw SchemaMistake(
-                "There is no role \(role.text); CREATE ROLE \(role.text); makes one",
+                "There is no role \(role.text); CREATE ROLE \(role.text); creates it",
                 at: role
             )
         }
