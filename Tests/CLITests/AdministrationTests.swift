@@ -211,7 +211,7 @@ struct AdministrationTests {
                 .appendingPathComponent(UUID().uuidString).path
             let outcome = try await CommandProcess.run(arguments + ["--data", folder])
             #expect(outcome.status == 2)
-            #expect(outcome.errors.contains("is no data folder"))
+            #expect(outcome.errors.contains("is not a data folder"))
             #expect(!FileManager.default.fileExists(atPath: folder))
         }
     }

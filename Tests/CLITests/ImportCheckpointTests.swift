@@ -113,7 +113,7 @@ struct ImportCheckpointTests {
                 #"{"export":{"container":"c","database":"private","environment":"development","version":1}}"#
             let file = try cloud.file("a.jsonl", header + "\n{\"end\":{}}\n")
             for (text, word) in [
-                ("junk", "no checkpoint"),
+                ("junk", "not a checkpoint"),
                 (
                     #"{"file":"x","line":3,"more":[],"report":{"zones":0,"records":0,"#
                         + #""assets":0,"rejected":0,"shares":0}}"#, "another export"

@@ -94,7 +94,7 @@ struct SettingsTests {
             ("[]", [:], "no JSON object"),
             ("{}", ["CLOUDKIT_SERVE_PROT": "1"], "did you mean 'CLOUDKIT_SERVE_PORT'"),
             ("{}", ["CLOUDKIT_SERVE_PORT": "many"], "CLOUDKIT_SERVE_PORT is not a whole number"),
-            ("{}", ["CLOUDKIT_SERVE_QUOTA": "lots"], "no number of bytes"),
+            ("{}", ["CLOUDKIT_SERVE_QUOTA": "lots"], "not a number of bytes"),
         ]
     )
     func mistakes(file: String, variables: [String: String], message: String) async throws {

@@ -3,7 +3,7 @@ import CloudKit
 import CloudKitStore
 import GRDB
 
-/// A device of the demonstration: a database file, and the store that keeps it in sync.
+/// A device of the demonstration: a database file, and the store that syncs it.
 struct StoreDevice {
     /// A country as a row.
     struct Country: Codable, Equatable, FetchableRecord, PersistableRecord {

@@ -6,7 +6,7 @@ import Foundation
 struct AssetsUploadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "upload",
-        abstract: "Upload a file into a field of a record, which is made where it is new."
+        abstract: "Upload a file to a field of a record, which is created if necessary."
     )
 
     @OptionGroup
@@ -15,7 +15,7 @@ struct AssetsUploadCommand: AsyncParsableCommand {
     @Option(help: "The record type.")
     var type: String
 
-    @Option(help: "The record's name; the service makes one when it is left out.")
+    @Option(help: "The record's name; the service creates one when it is omitted.")
     var name: String?
 
     @OptionGroup(title: "Place")

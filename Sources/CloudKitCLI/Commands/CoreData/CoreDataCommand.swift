@@ -4,7 +4,7 @@ import ArgumentParser
 struct CoreDataCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "core-data",
-        abstract: "Look into stores of Core Data and SwiftData, and make databases of them.",
+        abstract: "Inspect stores of Core Data and SwiftData, and convert them to databases.",
         discussion: """
             A store is copied with what belongs to it, and only the copy is opened. The exit status \
             is 1 when a store is not converted, and 2 when it cannot be read.

@@ -5,7 +5,7 @@ import CloudKitServerSQLite
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a server's data of a file of cloudkit backup.",
+        abstract: "Restore a server's data from a file of cloudkit backup.",
         discussion: """
             Users, passwords and tokens come back as they were. Change tokens expire, so that \
             clients fetch everything again.
@@ -15,7 +15,7 @@ struct RestoreCommand: AsyncParsableCommand {
     @Argument(help: "The file that cloudkit backup wrote.")
     var file: String
 
-    @Option(help: "The folder to restore to; made when it is not there, and empty.")
+    @Option(help: "The folder to restore to, which must be empty; created if necessary.")
     var data = "cloudkit-data"
 
     @OptionGroup

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Prints what changed in a zone.
+/// Prints the changes of a zone.
 struct RecordsChangesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "changes",
@@ -12,13 +12,13 @@ struct RecordsChangesCommand: AsyncParsableCommand {
             """
     )
 
-    /// The last line for programs.
+    /// The last line of the output for programs.
     private struct End: Encodable {
         let syncToken: String
         let zoneID: WireZoneID
     }
 
-    @Option(help: "The token of the last time; everything when it is left out.")
+    @Option(help: "The token of the last call; all records when it is omitted.")
     var since: String?
 
     @OptionGroup(title: "Place")
@@ -52,6 +52,6 @@ struct RecordsChangesCommand: AsyncParsableCommand {
         let token = changes.syncToken ?? ""
         if output.json { return try output.write(End(syncToken: token, zoneID: place.zoneID)) }
         try output.write(found, RecordTable.list)
-        Console.say("For what comes after this: --since \(token)")
+        Console.say("For later changes: --since \(token)")
     }
 }

@@ -24,7 +24,7 @@ struct RecordsQueryCommand: AsyncParsableCommand {
     @Option(name: .customLong("field"), help: "A field to fetch, instead of all; repeatable.")
     var fields: [String] = []
 
-    @Option(help: "Records at most; 0 for all.")
+    @Option(help: "The maximum number of records; 0 for all.")
     var limit = 200
 
     @Flag(help: "Search all zones.")

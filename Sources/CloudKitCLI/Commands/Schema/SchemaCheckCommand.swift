@@ -3,11 +3,11 @@ import CloudKitCodable
 import CloudKitCoreData
 import CloudKitServerCore
 
-/// Finds out whether a deployed schema has what the app needs.
+/// Checks whether a deployed schema has everything that the app needs.
 struct SchemaCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Find out whether a deployed schema has all that another one has.",
+        abstract: "Check whether a deployed schema includes another schema.",
         discussion: """
             Meant for CI: run the tests against a server, then compare the schema that grew in its \
             development environment with the file of what production has. What only the file has \
@@ -19,12 +19,12 @@ struct SchemaCheckCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "What is needed: a file, or the folder of a server.")
+    @Argument(help: "The required schema: a file, or the folder of a server.")
     var needed: String?
 
     @Option(
         name: [.customLong("against"), .customLong("schema")],
-        help: "What is deployed: a file, or a folder."
+        help: "The deployed schema: a file, or a folder."
     )
     var deployed: String
 
@@ -34,7 +34,7 @@ struct SchemaCheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Model")
     var options: MirroringOptions
 
-    @Option(help: "The container in a folder, where it has several.")
+    @Option(help: "The container in a folder with several.")
     var container: String?
 
     @OptionGroup
@@ -53,11 +53,11 @@ struct SchemaCheckCommand: AsyncParsableCommand {
             .filter { $0.kind != .removed }
         try SchemaChangeEntry.write(missing, output)
         guard missing.isEmpty else {
-            throw CommandFailure("\(deployed.name) lacks what \(needed.name) has; deploy it first")
+            throw CommandFailure("\(deployed.name) lacks parts of \(needed.name); deploy it first")
         }
     }
 
-    /// Compares what is deployed with what a model needs.
+    /// Compares a deployed schema with the requirements of a model.
     private func check(_ deployed: SchemaSource) throws {
         let source = try ModelSource(model, store: options.store, version: options.modelVersion)
         let differences: [CoreDataSchemaDifference]

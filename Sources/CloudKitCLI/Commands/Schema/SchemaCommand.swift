@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Works with schemas: as files, and in the data of a server of one's own.
+/// Works with schemas, in files and in the data of a local server.
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",

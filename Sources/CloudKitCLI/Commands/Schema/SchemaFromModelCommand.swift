@@ -40,7 +40,7 @@ struct SchemaFromModelCommand: AsyncParsableCommand {
         let errors = try source.model.findings(options.mirroring).count { $0.severity == .error }
         if errors > 0 {
             let things = Amount.text(errors, "thing")
-            Console.say("CloudKit does not take \(things) in the model: cloudkit model lint")
+            Console.say("CloudKit does not accept \(things) in the model: cloudkit model lint")
         }
         try SchemaOutput.write(text, to: file)
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Lists, makes and deletes subscriptions.
+/// Lists, creates and deletes subscriptions.
 struct SubscriptionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "subscriptions",

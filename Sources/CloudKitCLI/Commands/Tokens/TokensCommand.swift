@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// Makes credentials for a server of one's own, and revokes them.
+/// Creates and revokes credentials for a local server.
 struct TokensCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tokens",
-        abstract: "Make credentials in a server's data, list and revoke them.",
+        abstract: "Create, list and revoke credentials in a server's data.",
         discussion: """
             The server may be running. It keeps hashes only, so what is printed when one is made cannot \
             be had again.

@@ -2,11 +2,11 @@ import ArgumentParser
 import CloudKitServerCore
 import Foundation
 
-/// Makes credentials of a server of one's own worthless.
+/// Revokes credentials of a local server.
 struct TokensRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Revoke credentials in a server's data, and print what is gone.",
+        abstract: "Revoke credentials in a server's data, and print them.",
         discussion: """
             A credential is named by the identifier that cloudkit tokens list prints, by itself, or, a \
             server-to-server key, by CLOUDKIT_KEY_ID. What names none revokes nothing. With an API \
@@ -61,7 +61,7 @@ struct TokensRevokeCommand: AsyncParsableCommand {
         }
     }
 
-    /// As much of a name as tells which is meant, and no secret.
+    /// Returns enough of a name to identify it, without revealing a secret.
     private static func shown(_ name: String) -> String {
         name.count <= 16 ? "'\(name)'" : "'\(name.prefix(12))…'"
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitServerCore
 
-/// Makes a user of a server of one's own.
+/// Adds a user to a local server.
 struct UsersAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
@@ -34,7 +34,7 @@ struct UsersAddCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Nobody types a password for a folder that is none.
+        // Checked before a password is typed.
         let service = try folder.open()
         let container = try await folder.containerName(service)
         let password = try passwordOptions.password()
@@ -44,7 +44,7 @@ struct UsersAddCommand: AsyncParsableCommand {
                 .first(where: { $0.emailAddress == email })
         {
             throw CommandFailure(
-                "\(email) is the address of \(other.userRecordName) already; give another"
+                "\(email) is already the address of \(other.userRecordName); give another"
             )
         }
         let user = try await service.addUser(

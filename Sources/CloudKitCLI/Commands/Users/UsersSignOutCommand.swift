@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitServerCore
 
-/// Ends the sessions of a user of one's own server.
+/// Ends the sessions of a local server's user.
 struct UsersSignOutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign-out",
@@ -12,7 +12,7 @@ struct UsersSignOutCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The user: record name, e-mail address, or full name where one user has it.")
+    @Argument(help: "The user: record name, e-mail address, or a full name that only one user has.")
     var user: String
 
     @OptionGroup(title: "Data")

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Lists, makes and deletes zones.
+/// Lists, creates and deletes zones.
 struct ZonesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "zones",
