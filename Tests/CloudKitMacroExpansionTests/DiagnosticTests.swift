@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What @CloudKitRecord refuses")
 struct DiagnosticTests {
-    /// A property, and a part of what is said about it; nil when it is fine.
+    /// Properties, and a part of the diagnostic; nil when there is none.
     private static let properties: [(String, String?)] = [
         ("var title: String", nil),
         ("var a, b: Int", nil),
@@ -74,7 +74,7 @@ struct DiagnosticTests {
         ),
     ]
 
-    /// A declaration, and a part of what is said about its record name; nil when it is fine.
+    /// Declarations, and a part of the diagnostic about the record name; nil when there is none.
     private static let names: [(String, String?)] = [
         ("struct Note { var title: String }", "nothing says which record a Note is"),
         ("struct Note: Equatable, Sendable {}", "nothing says which record a Note is"),

@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-// How large and how deep a format may be.
+// Limits of a format's size and depth.
 extension FormatTests {
     private static func repeated(_ text: String, _ count: Int) -> String {
         String(repeating: text, count: count)

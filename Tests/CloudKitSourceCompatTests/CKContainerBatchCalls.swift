@@ -133,7 +133,7 @@ struct CKContainerBatchCalls {
     private static func show(_ metadatas: [CKShare.Metadata]) { _ = metadatas.map(\.share) }
 }
 
-/// Who is asked for.
+/// The people whom the calls look up.
 struct People {
     var emails = ["a@example.com"]
     var phones = ["+49301234"]

@@ -190,7 +190,7 @@ struct CKDatabaseBatchCalls {
     }
 }
 
-/// Compiled, not run: an actor that keeps what a database sent.
+/// Compiled, not run: an actor that stores records from a database.
 actor RecordCache {
     private var records: [CKRecord.ID: CKRecord] = [:]
     private let database: CKDatabase

@@ -3,8 +3,8 @@ import CloudKit
 import Testing
 import UniformTypeIdentifiers
 
-// What programs around CloudKit use of Foundation and of other frameworks, where it needs something
-// on platforms other than Apple's.
+// Uses of Foundation and other frameworks in programs around CloudKit that need support on platforms
+// other than Apple's.
 
 extension CKContainer {
     static func made(_ identifier: String) -> Self { Self(identifier: identifier) }
