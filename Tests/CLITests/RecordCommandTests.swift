@@ -81,7 +81,7 @@ struct RecordCommandTests {
             #expect(ordered.map { $0["recordName"] as? String } == ["n2", "n1"])
             #expect(value(ordered.first, "count") == nil)
 
-            // The fields that are not given stay.
+            // Fields that are not given keep their values.
             try await cloud.objects(
                 "records",
                 "save",

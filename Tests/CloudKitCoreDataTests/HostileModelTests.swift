@@ -84,7 +84,7 @@ struct HostileModelTests {
             let file = folder.appendingPathComponent("contents")
             _ = FileManager.default.createFile(atPath: file.path, contents: nil)
             let handle = try FileHandle(forWritingTo: file)
-            // Without a byte on the disk.
+            // This takes no space on the disk.
             try handle.truncate(atOffset: 500 << 20)
             try handle.close()
             let error = try Fixture.failure { _ = try CoreDataModelVersions(contentsOf: file) }

@@ -339,7 +339,7 @@ struct BatchBuilder {
         }
     }
 
-    /// Returns whether a planted defect keeps a change from being sent.
+    /// Returns whether the defect of a test keeps a change from being sent.
     private func forgets(_ value: StoreValue, of field: String, _ table: TableSchema) -> Bool {
         switch mapping.defect {
         case .skipsNulls: value.isNull

@@ -268,7 +268,7 @@ struct ReferenceTests {
             try await settle(laptop, phone)
             #expect(try await phone.rows(["tagging"]) == laptop.rows(["tagging"]))
             #expect(try await phone.rows(["tagging"]).count == 1)
-            // Both devices make the same pair: it is one row.
+            // Both devices create the same pair, which is one row.
             try await phone.run("INSERT INTO tagging VALUES ('n\"2', 'ü', 1)")
             try await laptop.run("INSERT INTO tagging VALUES ('n\"2', 'ü', 1)")
             try await settle(phone, laptop)
