@@ -68,7 +68,7 @@ extension CloudServer {
         public var journalCapacity = 1000
         /// The version of the running program, which operators can read; `nil` for none.
         public var version: String?
-        /// A closure that receives each request after its response, for a person who watches.
+        /// A closure that receives the journal entry of each request after its response, for live output.
         public var watcher: (@Sendable (JournalEntry) -> Void)?
 
         /// Creates a configuration; without arguments, of an in-memory server on a free loopback port.

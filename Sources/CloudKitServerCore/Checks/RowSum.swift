@@ -11,7 +11,7 @@ struct RowSum: Hashable {
         sum &+= UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    /// The sum of no rows.
+    /// Creates the sum of no rows.
     init() {}
 
     /// Creates the sum of rows, in which duplicates count once.

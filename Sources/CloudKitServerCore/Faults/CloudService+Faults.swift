@@ -86,7 +86,7 @@ extension CloudService {
         }
     }
 
-    /// Gives records new tags, as if another device had saved them unchanged.
+    /// Assigns records new tags, as if another device had saved them unchanged.
     private func touch(
         _ items: Set<Int>,
         of request: ModifyRecordsRequest,

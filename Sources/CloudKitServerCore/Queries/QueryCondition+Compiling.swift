@@ -181,7 +181,7 @@ extension QueryCondition {
 }
 
 extension Array {
-    /// The standard map with typed throws, for closures that throw one type of error.
+    /// Maps the elements as the standard library does, for closures that throw one type of error.
     fileprivate func map<Value, Failure: Error>(
         _ transform: (Element) throws(Failure) -> Value
     ) throws(Failure) -> [Value] {

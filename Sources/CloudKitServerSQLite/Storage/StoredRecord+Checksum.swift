@@ -58,7 +58,7 @@ private struct RowChecksum {
         mix(rest)
     }
 
-    /// Each step is reversible, so that two states that differ once in a word differ forever.
+    /// Mixes in a word, reversibly, so that two states that differ once differ forever.
     private mutating func mix(_ word: UInt64) {
         state = (state ^ word) &* 0x0000_0100_0000_01B3
         state ^= state >> 29
