@@ -60,7 +60,7 @@ extension CloudServer {
         ///
         /// A server that does not listen on loopback has these routes only if a key is set.
         public var administrationKey: String?
-        /// A Boolean value that indicates whether those routes can move the clock forward; for tests.
+        /// A Boolean value that indicates whether the operator routes can move the clock; for tests.
         public var hasVirtualClock = false
         /// The fault plan that is in effect from the start; for tests.
         public var faults: FaultPlan?
