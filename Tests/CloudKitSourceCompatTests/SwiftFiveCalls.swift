@@ -1,4 +1,4 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 //
 // Code that compiles only in Swift 5 mode, or only in another package; `Scripts/swift5` is both.
 // There, completion handlers may change surrounding variables, as they could before concurrency

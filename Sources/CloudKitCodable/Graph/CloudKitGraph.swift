@@ -71,7 +71,7 @@ public struct CloudKitGraph<Root: CloudKitModel> {
 }
 
 extension CloudKitGraph {
-    /// Applies what was found out about the items for which a save received no response.
+    /// Applies the looked-up states of the items for which a save received no response.
     ///
     /// An item that the server has neither as it was sent nor as it was before stays unanswered: the
     /// next save sends it, and the server reports its version.

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// Removes secrets from errors, however they got there: a proxy's page repeats the address of the
-/// request, and a transport by someone else may include it.
+/// request, and a third-party transport may include it.
 struct Redaction: Sendable {
     /// The replacement for a secret.
     static let mark = "[secret]"

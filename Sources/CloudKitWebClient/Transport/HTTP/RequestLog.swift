@@ -1,6 +1,6 @@
 import Logging
 
-/// The log line of one request; `docs/logging.md` describes its contents.
+/// The line that is written of one request; `docs/logging.md` says what stands in it.
 struct RequestLog: Sendable {
     private let logger: Logger?
     private let endpoint: String
