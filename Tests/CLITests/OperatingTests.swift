@@ -143,7 +143,7 @@ struct OperatingTests {
             let unwritable = try await run("restore", backup, "--data", "/proc/cloudkit")
             #expect(unwritable.status == 2)
             #expect(
-                unwritable.errors.contains("/proc/cloudkit cannot be made"),
+                unwritable.errors.contains("/proc/cloudkit cannot be created"),
                 "\(unwritable.errors)"
             )
             #expect(!unwritable.errors.contains("Domain"), "\(unwritable.errors)")

@@ -11,10 +11,11 @@ public struct CloudKitCommand: AsyncParsableCommand {
         abstract: "CloudKit on your own machine.",
         discussion: """
             The exit status is 0 when the work is done, 1 when it was refused, failed in part, or \
-            what was compared differs, and 2 when the arguments or a file cannot be used.
+            the compared objects differ, and 2 when the arguments or a file cannot be used.
 
-            cloudkit completion bash prints what makes bash complete commands and options; zsh and \
-            fish are known too. Colours follow the terminal, NO_COLOR and --color.
+            cloudkit completion bash prints the script with which bash completes commands and \
+            options; zsh and fish are supported too. Colors follow the terminal, NO_COLOR and \
+            --color.
             """,
         version: PackageVersion.current,
         subcommands: [

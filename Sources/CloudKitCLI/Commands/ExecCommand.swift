@@ -16,13 +16,13 @@ struct ExecCommand: AsyncParsableCommand {
             The server is empty, in memory and on a free port of this machine. The command finds it \
             through CLOUDKIT_URL, CLOUDKIT_CONTAINER, CLOUDKIT_ENVIRONMENT, CLOUDKIT_API_TOKEN and \
             CLOUDKIT_WEB_AUTH_TOKEN, the last for the first --user. CLOUDKIT_ADMIN_KEY opens the \
-            routes for tests under /_ck/. Signals are passed on; the exit status is the command's, \
+            routes for tests under /_ck/. Signals are forwarded; the exit status is the command's, \
             or 128 and the signal's number.
 
             cloudkit exec swift test
 
-            --import and --export-on-exit take files of cloudkit backup: the server begins with what \
-            one holds, and what the command leaves is kept in the other.
+            --import and --export-on-exit use files of cloudkit backup: the server starts with the \
+            data of the first, and its final data is written to the second.
             """
     )
 

@@ -13,12 +13,12 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run a CloudKit server.",
         discussion: """
             The server listens on this machine only, keeps its data in a folder, and prints how to \
-            reach it. A write that was answered is on the disk.
+            reach it. A write is on the disk before its response is sent.
 
-            Each option can also be a variable or stand in a file: --max-connections 500 is \
+            Each option can also be set by a variable or in a file: --max-connections 500 is \
             CLOUDKIT_SERVE_MAX_CONNECTIONS=500 in the environment and "max-connections": 500 in the \
-            JSON object of --config. The command line goes over the environment, the environment \
-            over the file, the file over the default.
+            JSON object of --config. The command line overrides the environment, the environment the \
+            file, and the file the default.
             """
     )
 

@@ -56,7 +56,7 @@ struct StoreDevice {
         }
     }
 
-    /// Syncs under a bar that grows with what is done.
+    /// Syncs, and shows the progress in a bar.
     @discardableResult
     func sync(_ label: String) async throws -> SyncSummary {
         let bar = ProgressLine(label)

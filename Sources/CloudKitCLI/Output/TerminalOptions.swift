@@ -4,8 +4,8 @@ import ArgumentParser
 struct TerminalOptions: ParsableArguments {
     @Option(
         help: """
-            Whether there are colours: auto, the default, on a terminal unless NO_COLOR is set; \
-            always; never.
+            Whether to use colors: auto, the default, on a terminal unless NO_COLOR is set; always; \
+            never.
             """
     )
     var color: ColorChoice?

@@ -16,8 +16,8 @@ struct ServeOptions: ParsableArguments {
 
     @Option(
         help: """
-            The address to listen on, 127.0.0.1 by default. Others than loopback let other machines \
-            in: put a proxy with TLS before the server.
+            The address to listen on, 127.0.0.1 by default. An address other than loopback admits \
+            other machines: put a proxy with TLS before the server.
             """
     )
     var host: String?
@@ -40,15 +40,16 @@ struct ServeOptions: ParsableArguments {
     @Option(
         name: .customLong("trusted-proxy"),
         help: """
-            The address of a proxy whose X-Forwarded-For, -Host and -Proto are believed; repeatable.
+            The address of a proxy whose X-Forwarded-For, -Host and -Proto are trusted; repeatable.
             """
     )
     var trustedProxies: [String] = []
 
     @Option(
         help: """
-            When a write is answered: full, the default, when power loss cannot undo it; relaxed, \
-            when only the end of the process cannot, which is faster where syncing the disk is slow.
+            The durability of a write before its response: full, the default, survives a power \
+            failure; relaxed survives only the end of the process, and is faster if syncing the disk \
+            is slow.
             """
     )
     var durability: Durability?
@@ -76,8 +77,8 @@ struct ServeOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Make each web auth token good for one request, whose answer has the next one, and once \
-            more in case that answer got lost; any other use of it ends the session. For clients \
+            Accept each web auth token for one request, whose response has the next one, and once \
+            more in case that response was lost; any other use of it ends the session. For clients \
             that send one request at a time and keep the newest token.
             """
     )
@@ -86,7 +87,7 @@ struct ServeOptions: ParsableArguments {
     @Option(
         name: .customLong("sign-in-callback"),
         help: """
-            An address to which users may be sent with their token after signing in, such as \
+            A URL to which users may be redirected with their token after signing in, such as \
             myapp://signed-in, beside loopback; repeatable.
             """
     )
@@ -106,8 +107,8 @@ struct ServeOptions: ParsableArguments {
 
     @Option(
         help: """
-            A file with the key for the routes of operators, which a server that is not on loopback \
-            lacks otherwise. On loopback a new key is printed at each start.
+            A file with the key for the routes of operators, which are otherwise closed on a server \
+            that is not on loopback. On loopback a new key is printed at each start.
             """
     )
     var adminKeyFile: String?

@@ -10,7 +10,7 @@ import Foundation
 struct ServerOptions: ParsableArguments {
     @Option(
         help: """
-            The container to serve; the one that is in the folder, or iCloud.com.example.app in a \
+            The container to serve; by default the one in the folder, or iCloud.com.example.app in a \
             new one.
             """
     )
@@ -22,8 +22,8 @@ struct ServerOptions: ParsableArguments {
     @Option(
         name: .customLong("user"),
         help: """
-            A user to sign in; those of an earlier start where none is named, and Ada at the first. \
-            May be given several times.
+            A user to sign in; by default those of an earlier start, and Ada at the first. May be \
+            given several times.
             """
     )
     var users: [String] = []
@@ -36,15 +36,15 @@ struct ServerOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Believe the header X-CloudKit-User: a request is from the user that it names, who is \
-            made on first use. For local work; loopback only.
+            Trust the header X-CloudKit-User: a request is from the user that it names, who is \
+            created on first use. For local work; loopback only.
             """
     )
     var userHeader = false
 
     @Flag(
         help: """
-            Read every value that comes without a type by the schema, also where iCloud was seen to \
+            Interpret every value without a type by the schema, even where iCloud was observed to \
             refuse it.
             """
     )

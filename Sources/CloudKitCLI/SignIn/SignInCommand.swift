@@ -10,8 +10,8 @@ struct SignInCommand: AsyncParsableCommand {
         commandName: "sign-in",
         abstract: "Sign in through the service's page, and store the web auth token.",
         discussion: """
-            Opens the page in a browser, or prints its address. The token goes to the file of \
-            --token-file, which clients keep up to date from then on; to a file that a shell can \
+            Opens the page in a browser, or prints its URL. The token is stored in the file of \
+            --token-file, which clients keep up to date from then on; in a file that a shell can \
             source, --output; or is printed as settings.
             """
     )

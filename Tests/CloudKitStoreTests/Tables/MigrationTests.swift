@@ -123,7 +123,7 @@ struct MigrationTests {
             let database = try DatabaseQueue()
             try await database.write { database in
                 try database.execute(sql: Device.schema + theirs)
-                // What the guide says to delete.
+                // The triggers that the guide deletes.
                 let triggers = try String.fetchAll(
                     database,
                     sql: "SELECT name FROM sqlite_master WHERE type = 'trigger'"

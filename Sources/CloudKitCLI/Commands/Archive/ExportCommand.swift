@@ -8,9 +8,9 @@ struct ExportCommand: AsyncParsableCommand {
         commandName: "export",
         abstract: "Write a database, or all of a container, to a file, and its assets to a folder.",
         discussion: """
-            A service cannot list the record types of the public database and of default zones: \
-            name them with --type, or leave the default zone out with --without-default-zone. The \
-            file appears when it is whole.
+            A service cannot list the record types of the public database and of default zones: name \
+            them with --type, or omit the default zone with --without-default-zone. The file appears \
+            when it is complete.
             """
     )
 

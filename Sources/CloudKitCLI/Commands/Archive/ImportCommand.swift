@@ -9,10 +9,10 @@ struct ImportCommand: AsyncParsableCommand {
         commandName: "import",
         abstract: "Import an exported file and its assets into a database.",
         discussion: """
-            A record replaces the one of its name, so an import can be run again; with --checkpoint, \
-            one that was cut goes on where it stopped. Lines that cannot \
-            be imported are reported by number, and kept with --rejects; the status is then 1. \
-            Shares are left out, as people have to be invited again.
+            A record replaces the one with its name, so an import can be run again; with \
+            --checkpoint, an interrupted import continues where it stopped. Lines that cannot be \
+            imported are reported by number, and kept with --rejects; the status is then 1. Shares \
+            are omitted, because people have to be invited again.
             """
     )
 

@@ -6,7 +6,7 @@ struct CoreDataCommand: AsyncParsableCommand {
         commandName: "core-data",
         abstract: "Inspect stores of Core Data and SwiftData, and convert them to databases.",
         discussion: """
-            A store is copied with what belongs to it, and only the copy is opened. The exit status \
+            A store is copied with its companion files, and only the copy is opened. The exit status \
             is 1 when a store is not converted, and 2 when it cannot be read.
             """,
         subcommands: [CoreDataInspectCommand.self, CoreDataConvertCommand.self]

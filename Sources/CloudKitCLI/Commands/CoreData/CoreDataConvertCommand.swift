@@ -8,8 +8,8 @@ struct CoreDataConvertCommand: AsyncParsableCommand {
         commandName: "convert",
         abstract: "Convert a store to a GRDB database, with the names of its records as keys.",
         discussion: """
-            The file appears when it is whole. A store that was mirrored, and knows no record of \
-            some rows, is refused, because these would be in CloudKit twice.
+            The file appears when it is complete. A mirrored store that knows no record of some rows \
+            is refused, because these would be in CloudKit twice.
             """
     )
 

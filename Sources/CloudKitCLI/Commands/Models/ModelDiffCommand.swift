@@ -7,8 +7,8 @@ struct ModelDiffCommand: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Print the changes in a version of a model, for stores and for CloudKit.",
         discussion: """
-            Each line says whether Core Data migrates the change by itself. The status is 1 when the \
-            versions differ.
+            Each line shows whether Core Data migrates the change automatically. The status is 1 \
+            when the versions differ.
             """
     )
 

@@ -8,8 +8,8 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup",
         abstract: "Write all data of a server to one file, even while the server runs.",
         discussion: """
-            The file is a tar archive with the database as it was at one moment and the files of \
-            assets. It is read again before it gets its name.
+            The file is a tar archive with the database at a single moment and the files of assets. \
+            It is verified before it gets its name.
             """
     )
 

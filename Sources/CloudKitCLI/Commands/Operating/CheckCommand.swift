@@ -8,8 +8,8 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Check all data of a server: rows, indexes, references and files.",
         discussion: """
             Each row and file is compared with its checksum, each value with the schema, and each \
-            index entry and reference with the record that it is of. The server may be running. \
-            The exit status is 1 when something is wrong.
+            index entry and reference with its record. The server may be running. The exit status is \
+            1 when something is wrong.
             """
     )
 

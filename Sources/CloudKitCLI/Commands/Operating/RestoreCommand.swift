@@ -7,8 +7,8 @@ struct RestoreCommand: AsyncParsableCommand {
         commandName: "restore",
         abstract: "Restore a server's data from a file of cloudkit backup.",
         discussion: """
-            Users, passwords and tokens come back as they were. Change tokens expire, so that \
-            clients fetch everything again.
+            Users, passwords and tokens are restored unchanged. Change tokens expire, so clients \
+            fetch everything again.
             """
     )
 

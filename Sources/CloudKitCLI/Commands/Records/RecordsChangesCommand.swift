@@ -7,8 +7,8 @@ struct RecordsChangesCommand: AsyncParsableCommand {
         commandName: "changes",
         abstract: "List the records of a zone that changed since a token.",
         discussion: """
-            The default zone and the public database have no list of changes. With --json the last \
-            line is {"syncToken": …, "zoneID": …}: give the token to --since the next time.
+            The default zone and the public database have no change feed. With --json the last line \
+            is {"syncToken": …, "zoneID": …}: pass the token to --since the next time.
             """
     )
 

@@ -8,7 +8,7 @@ struct RecordsQueryCommand: AsyncParsableCommand {
         abstract: "Find records of a type.",
         discussion: """
             A condition is FIELD OPERATOR VALUE, such as 'age >= 18' or 'title BEGINS_WITH Mil'; \
-            FIELD:TYPE states the type of the value, as in 'due:TIMESTAMP < 2026-01-31T12:00:00Z'.
+            FIELD:TYPE sets the type of the value, as in 'due:TIMESTAMP < 2026-01-31T12:00:00Z'.
             """
     )
 

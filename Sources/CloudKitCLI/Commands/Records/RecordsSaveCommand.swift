@@ -8,9 +8,9 @@ struct RecordsSaveCommand: AsyncParsableCommand {
         commandName: "save",
         abstract: "Create or change records.",
         discussion: """
-            Sets the fields that are given and keeps the others. A field is KEY=VALUE, or \
-            KEY:TYPE=VALUE, as in due:TIMESTAMP=2026-01-31T12:00:00Z; lists are JSON arrays: \
-            tags='["a","b"]'. With --file, each line is a record as --json prints one.
+            Sets the given fields and keeps the others. A field is KEY=VALUE, or KEY:TYPE=VALUE, as \
+            in due:TIMESTAMP=2026-01-31T12:00:00Z; lists are JSON arrays: tags='["a","b"]'. With \
+            --file, each line is a record in the format of --json.
             """
     )
 

@@ -9,13 +9,13 @@ struct SchemaCheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Check whether a deployed schema includes another schema.",
         discussion: """
-            Meant for CI: run the tests against a server, then compare the schema that grew in its \
-            development environment with the file of what production has. What only the file has \
-            is no mistake: an older version of the app may need it. The status is 1 when \
-            something has to be deployed first.
+            Intended for CI: run the tests against a server, then compare the schema of its \
+            development environment with the file of the production schema. Parts that only the file \
+            has are no mistake, because an older version of the app may need them. The status is 1 \
+            when a part has to be deployed first.
 
-            With --model, or --store, what is needed is what Core Data or SwiftData makes of that \
-            model; --schema is another word for --against.
+            With --model, or --store, the required schema is the one that Core Data or SwiftData \
+            creates from that model; --schema is another name for --against.
             """
     )
 

@@ -7,7 +7,7 @@ struct SchemaCommand: AsyncParsableCommand {
         abstract: "Check, compare, import, export and deploy schemas.",
         discussion: """
             The exit status is 0 for a valid schema and for equal ones, 1 for an invalid one, for \
-            differences and for a refused change, and 2 when something cannot be read.
+            differences and for a refused change, and 2 when a source cannot be read.
             """,
         subcommands: [
             SchemaValidateCommand.self, SchemaDiffCommand.self, SchemaCheckCommand.self,

@@ -7,8 +7,8 @@ struct SchemaDiffCommand: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Print the differences between two schemas; the status is 1 when they differ.",
         discussion: """
-            A schema is a file, or the folder of a server, whose development environment counts \
-            unless :production follows, as in ./cloud:production.
+            A schema is a file, or the folder of a server, with its development environment unless \
+            :production follows, as in ./cloud:production.
             """
     )
 

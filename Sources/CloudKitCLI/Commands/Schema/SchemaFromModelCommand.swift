@@ -9,9 +9,10 @@ struct SchemaFromModelCommand: AsyncParsableCommand {
         commandName: "from-model",
         abstract: "Print the complete schema of a Core Data or SwiftData model.",
         discussion: """
-            It has all that a full initialization makes: each field with that of its large values, the \
-            fields of links and of sharing, and CloudKit's own types. An import into iCloud replaces \
-            the schema of development, so types of your own must be in the file too.
+            The schema has every part that a full initialization creates: each field with the field \
+            for its large values, the fields for links and for sharing, and CloudKit's own types. An \
+            import into iCloud replaces the development schema, so your own types must be in the \
+            file too.
             """
     )
 

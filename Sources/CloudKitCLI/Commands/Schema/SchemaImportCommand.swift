@@ -8,7 +8,8 @@ struct SchemaImportCommand: AsyncParsableCommand {
         commandName: "import",
         abstract: "Replace the schema of an environment in a server's data by a file.",
         discussion: """
-            What the file does not name goes, where no data is lost by it. The server may be running.
+            Types and fields that are not in the file are removed if no data is lost. The server may \
+            be running.
             """
     )
 

@@ -6,8 +6,8 @@ struct TokensCommand: AsyncParsableCommand {
         commandName: "tokens",
         abstract: "Create, list and revoke credentials in a server's data.",
         discussion: """
-            The server may be running. It keeps hashes only, so what is printed when one is made cannot \
-            be had again.
+            The server may be running. It stores only hashes, so a new credential is printed once \
+            and cannot be shown again.
             """,
         subcommands: [
             TokensAPICommand.self, TokensWebAuthCommand.self, TokensServerKeyCommand.self,

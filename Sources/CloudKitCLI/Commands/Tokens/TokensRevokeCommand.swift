@@ -8,16 +8,16 @@ struct TokensRevokeCommand: AsyncParsableCommand {
         commandName: "revoke",
         abstract: "Revoke credentials in a server's data, and print them.",
         discussion: """
-            A credential is named by the identifier that cloudkit tokens list prints, by itself, or, a \
-            server-to-server key, by CLOUDKIT_KEY_ID. What names none revokes nothing. With an API \
-            token go the sessions that were begun with it; a web auth token ends its session. A server \
-            that runs notices within 5 seconds.
+            A credential is named by the identifier that cloudkit tokens list prints, by its own \
+            text, or, for a server-to-server key, by CLOUDKIT_KEY_ID. If any name is unknown, \
+            nothing is revoked. An API token is revoked with the sessions that were started with it; \
+            a web auth token ends its session. A running server notices within 5 seconds.
             """
     )
 
     @Argument(
         help: """
-            The credentials; - reads them from standard input, one on a line, because every user of \
+            The credentials; - reads them from standard input, one per line, because every user of \
             the machine can see arguments.
             """
     )

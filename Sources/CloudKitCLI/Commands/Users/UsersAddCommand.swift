@@ -7,8 +7,8 @@ struct UsersAddCommand: AsyncParsableCommand {
         commandName: "add",
         abstract: "Add a user to a server's data.",
         discussion: """
-            Asks for the password with which the user signs in on the server's page. The server may \
-            be running.
+            Prompts for the password with which the user signs in on the server's page. The server \
+            may be running.
             """
     )
 

@@ -7,8 +7,8 @@ struct UsersSignOutCommand: AsyncParsableCommand {
         commandName: "sign-out",
         abstract: "End all sessions of a user in a server's data, and print them.",
         discussion: """
-            The user's web auth tokens are refused; who has the password can sign in again. A server \
-            that runs notices within 5 seconds. To end one session, see cloudkit tokens revoke.
+            The user's web auth tokens are refused; a person with the password can sign in again. A \
+            running server notices within 5 seconds. To end one session, see cloudkit tokens revoke.
             """
     )
 
