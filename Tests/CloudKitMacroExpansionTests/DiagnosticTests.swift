@@ -76,8 +76,8 @@ struct DiagnosticTests {
 
     /// Declarations, and a part of the diagnostic about the record name; nil when there is none.
     private static let names: [(String, String?)] = [
-        ("struct Note { var title: String }", "nothing says which record a Note is"),
-        ("struct Note: Equatable, Sendable {}", "nothing says which record a Note is"),
+        ("struct Note { var title: String }", "nothing determines which record a Note is"),
+        ("struct Note: Equatable, Sendable {}", "nothing determines which record a Note is"),
         ("struct Note { var id: Int }", "'id' is of type Int"),
         ("struct Note: Identifiable { var id: Int }", "write 'var recordName: String { \"note-"),
         ("struct Note: Identifiable { let id: String? }", "'id' is of type String?"),

@@ -131,7 +131,7 @@ extension RecordDecoding {
         guard isElsewhere else { return }
         throw corrupted(
             field,
-            "\(type) is of records of their own: load the value with graph(_:for:), or read it with "
+            "\(type) has records of its own: load the value with graph(_:for:), or read it with "
                 + "CloudKitGraphDecoder"
         )
     }

@@ -12,7 +12,7 @@ extension RecordEncoding {
             """
             \(CodingProblem.place(record)): \(model) is a model, which is a record of its own, \
             and a field cannot refer to it from within \(type); make the property a \(model), \
-            an optional or an array of them, or a CloudKitReference, or say .json for its key in \
+            an optional or an array of them, or a CloudKitReference, or use .json for its key in \
             'fields' to keep copies within this record
             """
         }
@@ -25,7 +25,7 @@ extension RecordEncoding {
         try search(.files, in: value, field) { file, type in
             """
             \(CodingProblem.place(record)), field \(field.name): \(file) is a file on this device, \
-            and JSON would keep its place alone; make the file a property of its own or an array of \
+            and JSON would store only its path; make the file a property of its own or an array of \
             them, which become assets, instead of a part of \(type)
             """
         }

@@ -32,7 +32,7 @@ extension RecordEncoding {
             field.key,
             """
             a \(Value.self) with a \(Swift.type(of: scalar)) would come back with a \
-            \(Swift.type(of: other)), because a record does not tell them apart; say .json for \
+            \(Swift.type(of: other)), because a record does not distinguish them; use .json for \
             the key in 'fields'
             """
         )

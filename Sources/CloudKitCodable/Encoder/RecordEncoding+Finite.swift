@@ -32,7 +32,7 @@ extension RecordEncoding {
         error(
             number,
             key,
-            "\(number) is not a number that CloudKit has; make the property optional, or a string"
+            "\(number) is not a number that CloudKit supports; make the property optional, or a string"
         )
     }
 
@@ -42,8 +42,8 @@ extension RecordEncoding {
             date.timeIntervalSinceReferenceDate,
             key,
             """
-            a date \(date.timeIntervalSinceReferenceDate) seconds from 2001 is none that CloudKit \
-            has; make the property optional
+            a date \(date.timeIntervalSinceReferenceDate) seconds from 2001 is outside CloudKit's \
+            range; make the property optional
             """
         )
     }
@@ -73,8 +73,8 @@ extension RecordEncoding {
         return stamp.isFolder
             ? "\(file.path) is a folder, and an asset is one file: give it an archive of the folder"
             : """
-            \(file.path) is a pipe, a socket or a device, and an asset is a file: write what comes \
-            from it into one
+            \(file.path) is a pipe, a socket or a device, and an asset is a file: write its \
+            contents into one
             """
     }
 

@@ -60,8 +60,8 @@ extension RecordEncoding {
         throw error(
             value,
             field.key,
-            "\(type(of: value)) is of records of their own: save the \(model) as a graph, with "
-                + "CloudKitGraphEncoder or save(_:in:), or say .json for the key in fields"
+            "\(type(of: value)) needs records of its own: save the \(model) as a graph, with "
+                + "CloudKitGraphEncoder or save(_:in:), or use .json for the key in fields"
         )
     }
 

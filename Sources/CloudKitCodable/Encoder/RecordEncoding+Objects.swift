@@ -83,7 +83,7 @@ extension RecordEncoding {
         if let url = value as? URL {
             // A file is an asset anyway, whatever its size.
             if url.isFileURL { return try storeObject(try asset(of: url, field), field) }
-            throw error(url, field.key, "is no file, which .asset asks for; leave .asset out")
+            throw error(url, field.key, "is not a file, which .asset requires; leave .asset out")
         }
         let data = try (value as? Data) ?? bytes(of: value, field)
         if !(value is Data) { try checkFiles(in: value, data, field) }

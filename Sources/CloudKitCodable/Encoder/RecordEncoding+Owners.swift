@@ -77,7 +77,7 @@ struct ChildOwners {
         }
         return """
             the \(type) models of \(other) and \(key) would all refer to this record through the \
-            field \(via), and nobody could tell them apart: give one of them another field, \
+            field \(via), which would mix them up: give one of them another field, \
             as .children(via: "\(via)_\(key)")
             """
     }

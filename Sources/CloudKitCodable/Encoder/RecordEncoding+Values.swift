@@ -140,8 +140,8 @@ extension RecordEncoding {
             field.key,
             """
             the optional property holds a value that is null itself, as .some(nil) is, and would \
-            come back as nil, because a record has one way to hold nothing; make it nil, or say \
-            the difference with an enumeration
+            come back as nil, because a record has only one form of nil; make it nil, or \
+            express the difference with an enumeration
             """
         )
     }
@@ -198,7 +198,7 @@ extension RecordEncoding {
             throw error(
                 value,
                 field.key,
-                "the property is the record's name, but recordName says otherwise"
+                "the property is the record's name, but recordName differs"
             )
         }
     }

@@ -7,7 +7,7 @@ public enum CloudKitRecordEncodingError: Error {
     /// The system fields are not an archive of a record.
     case systemFieldsDecode(String)
     /// References need ``CloudKitGraphEncoder``; kept for source compatibility, never thrown.
-    @available(*, deprecated, message: "Nested values are stored as JSON; graphs make references")
+    @available(*, deprecated, message: "Nested values are stored as JSON; graphs create references")
     case referencesNotSupported(String)
     /// The bytes of one field do not fit into a record, which holds one megabyte.
     case dataFieldTooLarge(key: String, size: Int)
@@ -21,7 +21,7 @@ public enum CloudKitRecordEncodingError: Error {
             "The value of \"\(key)\" cannot be stored in a record."
         case .systemFieldsDecode(let reason):
             """
-            The system fields are not an archive made by CKRecord.encodeSystemFields(with:): \
+            The system fields are not an archive created by CKRecord.encodeSystemFields(with:): \
             \(reason)
             """
         case .dataFieldTooLarge(let key, let size):
@@ -30,7 +30,7 @@ public enum CloudKitRecordEncodingError: Error {
             conform its type to CloudKitAssetValue.
             """
         default:
-            "References are made by CloudKitGraphEncoder."
+            "References are created by CloudKitGraphEncoder."
         }
     }
 }

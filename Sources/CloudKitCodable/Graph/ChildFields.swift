@@ -48,7 +48,7 @@ struct ChildFields {
                 """
                 its own property for the field \(field) refers to \(own.recordID.recordName), but \
                 it is in a list of \(child.owner.recordName), which refers to it by this field; \
-                let both say the same, or leave the property nil
+                make both refer to the same record, or leave the property nil
                 """
             )
         }

@@ -25,7 +25,7 @@ extension GraphEncoding {
             .unexpectedType,
             """
             the value is a \(traits.name), and would come back as its superclass \(node.readType), \
-            without what the subclass adds; \(remedy)
+            without the subclass's properties; \(remedy)
             """,
             type: node.recordType,
             id: recordID,

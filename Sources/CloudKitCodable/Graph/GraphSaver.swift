@@ -165,9 +165,9 @@ struct GraphSaver {
         }
         var userInfo = error.userInfo
         let remedy = """
-            The server has the record \(recordID.recordName), of which this graph does not know. If \
+            The server has the record \(recordID.recordName), which this graph does not know. If \
             the model came from another graph, call takeRecords(from:) with that graph before saving; \
-            else save onto the server's record, which is in the error.
+            otherwise save onto the server's record, which the error contains.
             """
         let reason = error.localizedDescription
         let end = reason.last?.isPunctuation == true ? "" : "."

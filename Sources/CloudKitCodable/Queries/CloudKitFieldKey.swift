@@ -50,7 +50,7 @@ public struct CloudKitFieldKey<Model, Value>: Sendable, Equatable {
             throw CloudKitQueryError(
                 Model.recordType,
                 "\(property)",
-                "it is no stored property with a field of its own; name one that has"
+                "it is not a stored property with its own field; name one that is"
             )
         }
         return Self(key)

@@ -43,7 +43,7 @@ extension CloudKitMappedModel {
                 throw CloudKitQueryError(
                     recordType,
                     "\(property)",
-                    "it is no stored property with a field of its own; name one that has"
+                    "it is not a stored property with its own field; name one that is"
                 )
             }
             return CloudKitFieldKey<Self, Never>(key).stored

@@ -74,7 +74,7 @@ public struct CloudKitPredicate<Model: CloudKitMappedModel>: Sendable {
                         Condition(
                             format: "NOT (\(condition.format))",
                             arguments: condition.arguments,
-                            negation: .impossible("what is negated already")
+                            negation: .impossible("a negation")
                         )
                     )
                 case .impossible(let what):
@@ -87,7 +87,7 @@ public struct CloudKitPredicate<Model: CloudKitMappedModel>: Sendable {
     }
 
     /// Unavailable, because CloudKit has no such condition.
-    @available(*, unavailable, message: "CloudKit has no OR; make a query for each side")
+    @available(*, unavailable, message: "CloudKit has no OR; create a query for each side")
     public static func || (left: Self, right: Self) -> Self { left }
 
     // MARK: Comparisons
@@ -108,7 +108,7 @@ public struct CloudKitPredicate<Model: CloudKitMappedModel>: Sendable {
                     throw CloudKitQueryError(
                         Model.recordType,
                         key.property,
-                        "the value that it is compared with is none that a field can hold"
+                        "a field cannot hold the value that it is compared with"
                     )
                 }
                 return Condition(format: format, arguments: [name] + arguments, negation: negation)

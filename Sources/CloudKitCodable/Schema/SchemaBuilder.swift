@@ -186,8 +186,8 @@ struct SchemaBuilder {
             for (name, field) in fields[recordType] ?? [] where field.type == nil {
                 problems.append(
                     """
-                    \(recordType).\(name): what a \(field.property) becomes is known from its values \
-                    alone, and none was given; describe a sample that has one, or say .json for the key \
+                    \(recordType).\(name): the form of a \(field.property) is known only from a \
+                    value, and no sample has one; describe a sample with one, or use .json for the key \
                     in fields
                     """
                 )

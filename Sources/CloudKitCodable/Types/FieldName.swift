@@ -16,7 +16,7 @@ enum FieldName {
         case .plain: nil
         case .perhapsReserved where !strict || !properties.contains(name): nil
         case .perhapsReserved where name == "recordName":
-            "the name is reserved for a property of every record; say .recordName for it in fields "
+            "the name is reserved for a property of every record; use .recordName for it in fields "
                 + "if it is this record's name, or choose another coding key"
         case .perhapsReserved:
             "the name is reserved for a property of every record; choose another coding key"

@@ -198,7 +198,7 @@ struct MappingTests {
         let unknown = #expect(throws: CloudKitSchemaError.self) {
             try CloudKitSchema(of: Thing.self)
         }
-        #expect(unknown?.description.contains("Stuff.shape: what a Figure becomes") == true)
+        #expect(unknown?.description.contains("Stuff.shape: the form of a Figure") == true)
         #expect(unknown?.description.contains("Stuff.optionalShape") == true)
         var (sample, _) = things(1)
         sample.optionalShape = sample.shape

@@ -171,7 +171,7 @@ struct AnyValueTests {
             let error = #expect(throws: CloudKitGraphError.self) {
                 try CloudKitGraphEncoder(zoneID: .default).encode(Holder(value: value))
             }
-            #expect(error?.message.contains("say .json") == true)
+            #expect(error?.message.contains("use .json") == true)
         }
     }
 
