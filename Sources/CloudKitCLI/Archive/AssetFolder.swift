@@ -44,7 +44,7 @@ struct AssetFolder {
         }
     }
 
-    /// The checksum comes from the service, so only its letters and digits become a name.
+    /// Returns the file name of an asset, with only the letters and digits of the service's checksum.
     private static func name(of asset: WireAsset) -> String {
         guard let checksum = asset.fileChecksum, !checksum.isEmpty else {
             return UUID().uuidString

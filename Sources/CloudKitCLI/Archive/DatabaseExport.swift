@@ -1,7 +1,7 @@
 import CloudKitWebClient
 import Foundation
 
-/// Writes the zones, records and files of databases to a file of lines and a folder.
+/// The export of zones, records and files of databases to a file of lines and a folder.
 struct DatabaseExport {
     let client: WebClient
     private var database = DatabaseScope.private
@@ -76,7 +76,8 @@ struct DatabaseExport {
         } while request.continuationMarker != nil
     }
 
-    /// A record that changes meanwhile appears a second time; its last line counts.
+    /// Exports the change feed of a zone; a record that changes meanwhile appears a second time,
+    /// and its last line counts.
     private mutating func exportChanges(_ zone: WireZoneID) async throws {
         var pages = ZoneChangePages(
             client: client,

@@ -1,7 +1,7 @@
 import CloudKitWebClient
 import Foundation
 
-/// Imports an exported database into a service.
+/// The import of an exported database into a service.
 ///
 /// Every record replaces the one with its name, so an interrupted import can be repeated: from the
 /// start, or after the lines that its checkpoint marks as done. A line that cannot be imported is

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Prints the script with which a shell completes commands and options.
+/// A command that prints the script with which a shell completes commands and options.
 struct CompletionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completion",

@@ -6,7 +6,8 @@ import Foundation
 import Logging
 import UnixSignals
 
-/// Demonstrates the main features: nested values are saved, shared between two devices, and read back.
+/// A command that demonstrates the main features: nested values are saved, shared between two
+/// devices, and read back.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",

@@ -6,7 +6,7 @@ import Foundation
 import ServiceLifecycle
 import UnixSignals
 
-/// Runs a server until it is stopped.
+/// A command that runs a server until it is stopped.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",

@@ -1,8 +1,8 @@
 import ArgumentParser
 import CloudKitWire
 
-/// Refuses a mistyped subcommand, which the parser would take for an extra argument, and suggests a
-/// similar one.
+/// The check that refuses a mistyped subcommand, which the parser would take for an extra argument,
+/// and suggests a similar one.
 enum Subcommands {
     /// Follows the arguments to the command that they name.
     ///

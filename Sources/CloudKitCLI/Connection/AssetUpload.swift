@@ -1,7 +1,7 @@
 import CloudKitWebClient
 import Foundation
 
-/// Uploads files so that records of one zone can refer to them.
+/// The upload of files, so that records of one zone can refer to them.
 struct AssetUpload {
     let client: WebClient
     let database: DatabaseScope

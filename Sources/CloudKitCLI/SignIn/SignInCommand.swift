@@ -4,7 +4,7 @@ import CloudKitWebClient
 import CloudKitWire
 import Foundation
 
-/// Signs a user in through the service's page, and stores the token.
+/// A command that signs a user in through the service's page, and stores the token.
 struct SignInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign-in",

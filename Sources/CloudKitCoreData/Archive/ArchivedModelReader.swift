@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads a model from the keyed archive in a store, or from a compiled `.mom`.
+/// A reader of the model in a store's keyed archive, or in a compiled `.mom`.
 struct ArchivedModelReader {
     /// The name of the configuration with all entities, which every model has.
     private static let defaultConfiguration = "PF_DEFAULT_CONFIGURATION_NAME"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads objects from a keyed archive by class names and keys.
+/// A keyed archive, whose objects are read by class names and keys.
 ///
 /// No class is looked up or instantiated. Each step is counted, because a small archive may refer
 /// to one object from a million places.

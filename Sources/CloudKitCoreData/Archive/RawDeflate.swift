@@ -1,7 +1,7 @@
 import CloudKitZlib
 import Foundation
 
-/// Decompresses bytes that were compressed without a header.
+/// The decompression of bytes that were compressed without a header.
 enum RawDeflate {
     /// Returns the decompressed bytes, up to a limit.
     ///

@@ -1,4 +1,4 @@
-/// Compares two versions of a model.
+/// A comparison of two versions of a model.
 struct ModelComparison {
     let old: CoreDataModel
     let new: CoreDataModel

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Converts the rows of one table.
+/// The conversion of the rows of one table.
 struct RowConversion {
     /// The source of a column's value.
     private enum Source {

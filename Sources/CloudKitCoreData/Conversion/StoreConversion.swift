@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Fills the tables of a new database from a store, both on one connection.
+/// The conversion of a store, which fills the tables of a new database on the same connection.
 ///
 /// Only one row is kept in memory: all other data is in temporary tables.
 struct StoreConversion {

@@ -112,7 +112,7 @@ struct ModelLint {
     private static let badName =
         "names in CloudKit have letters from A to Z, digits and underscores, 255 at most"
 
-    /// Numbers and dates cannot move to an asset, as text and bytes can.
+    /// Checks the size of numbers and dates, which cannot move to an asset, as text and bytes can.
     private mutating func checkSize(_ entity: CoreDataModel.Entity) {
         let fixed = model.attributes(of: entity).count {
             $0.isMirrored && MirroredField.fields(of: $0, in: entity.name).count == 1

@@ -1,4 +1,4 @@
-/// Finds contradictions in a model.
+/// The check for contradictions in a model.
 ///
 /// No step recurses into a hierarchy, because a model may come from an untrusted source.
 struct ModelConsistency {

@@ -8,7 +8,7 @@ struct Additions {
     var parts: [CoreDataModel.Attribute]
 }
 
-/// Finds the columns of a hierarchy's properties in the table of its root.
+/// The assignment of columns in the root's table to the properties of a hierarchy.
 ///
 /// A column is called `Z` and the property's name in upper case. If several entities declare a
 /// name, or several composites have a part with the same name, digits follow in the order of the

@@ -73,7 +73,7 @@ struct ExternalData: Sendable {
     }
 }
 
-/// Determines whether values of an attribute may be in files, if a model does not specify it.
+/// The check whether values of an attribute may be in files, if a model does not specify it.
 ///
 /// A model's file specifies it; a store's copy of its model, and a compiled one, were never
 /// observed to. Then the values decide: each value of such an attribute begins with a mark.

@@ -1,6 +1,6 @@
 import GRDB
 
-/// Counts the records that a store knows.
+/// A reader that counts the records in a store's mirroring tables.
 struct MirrorReader {
     private let database: Database
     private let layout: StoreLayout

@@ -1,6 +1,6 @@
 import GRDB
 
-/// Converts the tables in which the mirroring keeps its records into tables that can be joined.
+/// The tables in which the mirroring keeps its records, converted into tables that can be joined.
 ///
 /// Their own indexes are not trusted: a damaged one would assign a row the record of another.
 struct MirrorTables {

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Reads the rows of a root entity's table.
+/// A reader of the rows in a root entity's table.
 struct RowReader: Sendable {
     let table: StoreLayout.Table
     /// `true` when the store was mirrored.

@@ -1,6 +1,6 @@
 import GRDB
 
-/// Finds the places of a model's parts in a store, and the differences between the two.
+/// A reader that finds the places of a model's parts in a store, and the differences between the two.
 struct StoreLayoutReader {
     let model: CoreDataModel
     let database: Database

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Reads values from the columns of a store.
+/// A reader of the values in a store's columns.
 struct StoredValueReader: Sendable {
     let files: ExternalData
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Builds the tables of a model.
+/// A builder of a model's tables.
 struct TableBuilder {
     /// A property with a column.
     private struct Property {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Checks the bytes of a model file before an XML parser reads them.
+/// The check of a model file's bytes before an XML parser reads them.
 ///
 /// It refuses constructs that models do not have, and that could make a parser expand a few bytes
 /// into gigabytes, read other files, or compare each attribute of an element with all others.

@@ -4,7 +4,7 @@ import Foundation
 import FoundationXML
 #endif
 
-/// Reads the XML of a model file, within the limits of a model.
+/// A parser of a model file's XML, within the limits of a model.
 enum ModelXMLParser {
     /// Limits that no app's model approaches.
     enum Limit {
@@ -41,7 +41,7 @@ enum ModelXMLParser {
         return top
     }
 
-    /// Builds the tree; after the first problem it ignores further input.
+    /// The builder of the tree, which ignores further input after the first problem.
     private final class Builder: NSObject, XMLParserDelegate {
         private var open: [ModelXMLNode] = []
         private var count = 0

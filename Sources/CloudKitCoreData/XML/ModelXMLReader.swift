@@ -1,6 +1,6 @@
 import Foundation
 
-/// Creates a model from the XML in the file `contents`.
+/// A reader of the model in the file `contents`.
 struct ModelXMLReader {
     private static let modelType = "com.apple.IDECoreDataModeler.DataModel"
 

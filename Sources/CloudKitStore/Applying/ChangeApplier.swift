@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Applies the server's changes to rows, the outbox and the journal, within one transaction.
+/// An applier of the server's changes to rows, the outbox and the journal, within one transaction.
 ///
 /// A record with local edits goes through the planner. A row whose parent is missing waits for it,
 /// and a record that cannot become a row is quarantined with its reason: neither stops the rest.

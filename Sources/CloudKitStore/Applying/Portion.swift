@@ -1,7 +1,7 @@
 import GRDB
 
-/// Splits values among executions of one statement with a fixed number of parameters, because a
-/// statement for every number of values would be cached.
+/// A portion of values for one execution of a statement with a fixed number of parameters, because
+/// a statement for every number of values would be cached.
 enum Portion {
     private static let size = 100
 

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Reads and writes rows by their keys.
+/// The rows of a database, read and written by their keys.
 struct RowStore {
     let database: Database
     let mapping: RowMapping
@@ -158,7 +158,7 @@ struct RowStore {
         try statement.execute(arguments: StatementArguments(values: key.values(table) ?? []))
     }
 
-    /// An asset's bytes come from its file, or are downloaded later.
+    /// Returns the value of a field; an asset's bytes come from its file, or are downloaded later.
     private func value(
         _ field: StoreValue,
         _ column: TableColumn,

@@ -42,7 +42,7 @@ extension Database {
     }
 }
 
-/// Replaces the integer keys of some tables.
+/// The replacement of the integer keys of some tables.
 struct KeyReplacement {
     private struct Table {
         var name: String
@@ -264,7 +264,8 @@ struct KeyReplacement {
         for object in table.objects { try database.execute(sql: object) }
     }
 
-    /// Indexes and triggers were dropped with the old table; the new one's keep their names.
+    /// Drops the indexes and triggers of the old table, which would otherwise occupy the names of
+    /// the new one's.
     private func drop(_ object: String) throws {
         let found = try Row.fetchAll(
             database,

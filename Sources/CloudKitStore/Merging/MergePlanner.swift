@@ -1,5 +1,5 @@
-/// Decides every merge: from the base, this device's version and the server's, it derives the row,
-/// the changes to send and the journal entries.
+/// A planner that decides a merge: from the base, this device's version and the server's, it
+/// derives the row, the changes to send and the journal entries.
 ///
 /// It depends on nothing else, so that tests can try every combination. A side that is nil has no
 /// row: it was deleted, or never created.
@@ -9,7 +9,7 @@ package struct MergePlanner {
     /// The fields with unsent edits on this device; others follow the server even if they differ,
     /// such as a column's default.
     package var edited: Set<String>
-    /// Returns whether no value of a field means NULL rather than the column's default.
+    /// A closure that returns whether no value of a field means NULL rather than the column's default.
     package var saysNull: (_ field: String) -> Bool
 
     package init(

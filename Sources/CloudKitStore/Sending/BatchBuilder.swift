@@ -2,7 +2,7 @@ import CloudKit
 import Foundation
 import GRDB
 
-/// Builds the next batch from the outbox, and notes the sent changes before they leave.
+/// A builder of the next batch from the outbox, which notes the sent changes before they leave.
 ///
 /// Parents precede children. A reference that closes a cycle, to a row that the server does not
 /// have yet and cannot receive first, is left for the next round.

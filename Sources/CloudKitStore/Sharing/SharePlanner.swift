@@ -1,6 +1,6 @@
 import GRDB
 
-/// Collects the rows below a row and the targets of their references.
+/// A planner that collects the rows below a row and the targets of their references.
 struct SharePlanner {
     private let database: Database
     private let mapping: RowMapping

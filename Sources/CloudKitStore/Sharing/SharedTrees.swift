@@ -1,7 +1,7 @@
 import CloudKit
 import GRDB
 
-/// Derives from the rows which of them are shared, and the links of their records.
+/// The sharing of rows, derived from the rows: which of them are shared, and the links of their records.
 ///
 /// A row is shared when it is the root of a share, or below a shared row. If the server has another
 /// parent for a shared record, an outbox entry corrects it; records of unshared rows may keep the

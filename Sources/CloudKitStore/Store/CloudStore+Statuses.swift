@@ -19,7 +19,7 @@ extension CloudStore {
     }
 }
 
-/// Reads a store's status when it may have changed and a caller waits for it.
+/// An observer that reads a store's status when it may have changed and a caller waits for it.
 private actor StatusWatch {
     private weak let store: CloudStore?
     private let id: Int

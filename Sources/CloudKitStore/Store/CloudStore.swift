@@ -3,7 +3,7 @@ import Foundation
 public import GRDB
 import Synchronization
 
-/// Keeps tables of a GRDB database in sync with CloudKit, and never loses an edit.
+/// A store that keeps tables of a GRDB database in sync with CloudKit, and never loses an edit.
 ///
 /// ```swift
 /// let store = try CloudStore(

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Connects the engine with the file: events become transactions, the outbox becomes batches.
+/// The connection between the engine and the file: events become transactions, the outbox becomes batches.
 ///
 /// An error of the file stops the engine before it can mark anything as done, so the next engine
 /// starts from the stored state.

@@ -12,8 +12,8 @@ import Android
 import Darwin
 #endif
 
-/// Elects the store that syncs a file: the one that holds the lock of a file beside it, which the
-/// system releases when the process ends for any reason.
+/// The election of the store that syncs a file: the one that holds the lock of a file beside it,
+/// which the system releases when the process ends for any reason.
 ///
 /// A database in memory belongs to this process; its stores are distinguished by their writer.
 final class SyncElection: Sendable {

@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Keeps a list of the unsent rows in a file beside the database, so that the loss can be reported
-/// after the database was erased or deleted.
+/// A list of the unsent rows in a file beside the database, so that the loss can be reported after
+/// the database was erased or deleted.
 ///
 /// The list follows the outbox after a short delay, and is deleted when nothing waits.
 final class UnsentList: Sendable {

@@ -4,11 +4,11 @@ struct RowSQL: Sendable {
     let condition: String
     /// `SELECT columns FROM table WHERE `, to be followed by a condition.
     let selectWhere: String
-    /// Selects the row of a key.
+    /// The statement that selects the row of a key.
     let select: String
-    /// Inserts a row with values for the other columns, followed by the key's.
+    /// The statement that inserts a row with values for the other columns, followed by the key's.
     let insert: String
-    /// Deletes the row of a key.
+    /// The statement that deletes the row of a key.
     let delete: String
 
     init(table: String, columns: [TableColumn], keyColumns: [TableColumn]) {

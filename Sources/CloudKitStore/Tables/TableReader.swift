@@ -1,6 +1,6 @@
 import GRDB
 
-/// Reads one table from the live schema, and reports conditions that prevent its sync.
+/// A reader of one table in the live schema, which reports conditions that prevent its sync.
 struct TableReader {
     private struct Column {
         var name: String

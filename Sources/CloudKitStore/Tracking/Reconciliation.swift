@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// Reconciles outbox and rows after changes that no trigger saw: a table that is new to the store,
-/// a table that a migration rebuilt, or columns added by an upgrade.
+/// The reconciliation of outbox and rows after changes that no trigger saw: a table that is new to
+/// the store, a table that a migration rebuilt, or columns added by an upgrade.
 struct Reconciliation {
     let database: Database
     let mapping: RowMapping

@@ -3,7 +3,7 @@ import CloudKitStore
 import Foundation
 import GRDB
 
-/// Creates files in the form of older versions of the store.
+/// The conversion of files to the form of older versions of the store.
 enum OldFile {
     /// Converts a device's file, whose store was stopped and whose tables are notes and folders, to
     /// version 1, 2, 3 or 4.

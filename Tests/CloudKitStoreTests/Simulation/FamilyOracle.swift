@@ -3,8 +3,8 @@ import CloudKitStore
 import CloudKitTesting
 import Foundation
 
-/// Computes the rows that each user must see from the service's records, and compares the rows of
-/// the devices; it does not use the store.
+/// An oracle that computes the rows that each user must see from the service's records, and
+/// compares the rows of the devices; it does not use the store.
 struct FamilyOracle: Sendable {
     /// The content of a user's zone.
     struct Zone {

@@ -5,8 +5,8 @@ import Foundation
 import GRDB
 import Support
 
-/// Runs three users' stores at random: each shares trees of rows, participates in those of others,
-/// moves, edits and deletes rows, and loses processes.
+/// A simulation that runs three users' stores at random: each shares trees of rows, participates in
+/// those of others, moves, edits and deletes rows, and loses processes.
 ///
 /// The rows that each user must see are computed from the service's records, see ``FamilyOracle``.
 actor FamilySimulation {

@@ -1,6 +1,6 @@
 import CloudKitStore
 
-/// Shortens a failing schedule while it fails in the same way.
+/// A shrinker that shortens a failing schedule while it fails in the same way.
 struct SimulationShrinker {
     let defect: StoreDefect?
     /// The maximum number of schedules to try.

@@ -49,7 +49,7 @@ extension StoreSimulation {
     }
 }
 
-/// Creates an edit's SQL from a device's rows.
+/// A writer that creates an edit's SQL from a device's rows.
 struct SimulationWriter {
     let contents: SimulatedApp.Contents
     let device: String

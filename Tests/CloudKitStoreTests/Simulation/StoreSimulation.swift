@@ -5,8 +5,8 @@ import Foundation
 import GRDB
 import Support
 
-/// Runs a schedule with the real store, the real engine and the whole cloud, and checks invariants
-/// after each step and at rest.
+/// A simulation that runs a schedule with the real store, the real engine and the whole cloud, and
+/// checks invariants after each step and at rest.
 actor StoreSimulation {
     /// The outcome of a schedule.
     struct Outcome: Sendable {

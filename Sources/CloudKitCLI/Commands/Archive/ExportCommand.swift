@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudKitWebClient
 import Foundation
 
-/// Exports a database.
+/// A command that exports a database.
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -84,7 +84,7 @@ struct ExportCommand: AsyncParsableCommand {
         )
     }
 
-    /// The zones to export.
+    /// Returns the zones to export.
     ///
     /// - Throws: `CommandFailure` when a zone does not exist, or the default zone's types are unknown.
     private func chosenZones(

@@ -3,7 +3,7 @@ import CloudKitServer
 import CloudKitWebClient
 import Foundation
 
-/// Imports an exported database.
+/// A command that imports an exported database.
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",

@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudKitWebClient
 import Foundation
 
-/// Downloads the file of a record's field.
+/// A command that downloads the file of a record's field.
 struct AssetsDownloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "download",

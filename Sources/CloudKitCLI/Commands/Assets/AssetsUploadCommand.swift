@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudKitWebClient
 import Foundation
 
-/// Uploads a file and sets a record's field to it.
+/// A command that uploads a file and sets a record's field to it.
 struct AssetsUploadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "upload",

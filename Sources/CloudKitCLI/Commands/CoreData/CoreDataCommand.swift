@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Works with the stores of Core Data and SwiftData.
+/// A command that works with the stores of Core Data and SwiftData.
 struct CoreDataCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "core-data",

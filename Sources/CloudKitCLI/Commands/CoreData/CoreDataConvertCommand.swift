@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudKitCoreData
 import Foundation
 
-/// Converts a store to a database.
+/// A command that converts a store to a database.
 struct CoreDataConvertCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",

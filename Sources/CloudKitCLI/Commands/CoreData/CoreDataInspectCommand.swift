@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitCoreData
 
-/// Prints a summary of a store.
+/// A command that prints a summary of a store.
 struct CoreDataInspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Works with the models of Core Data and SwiftData.
+/// A command that works with the models of Core Data and SwiftData.
 struct ModelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "model",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitCoreData
 
-/// Compares two versions of a model.
+/// A command that compares two versions of a model.
 struct ModelDiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",

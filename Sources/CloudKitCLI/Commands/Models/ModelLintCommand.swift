@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitCoreData
 
-/// Lists the parts of a model that CloudKit forbids.
+/// A command that lists the parts of a model that CloudKit forbids.
 struct ModelLintCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint",

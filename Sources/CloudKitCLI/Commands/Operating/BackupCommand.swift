@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudKitServerSQLite
 import Foundation
 
-/// Backs a server's data up.
+/// A command that backs a server's data up.
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitServerSQLite
 
-/// Restores a server's data.
+/// A command that restores a server's data.
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",

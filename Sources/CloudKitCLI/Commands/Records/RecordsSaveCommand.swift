@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudKitWebClient
 import Foundation
 
-/// Saves one record, or the records of a file.
+/// A command that saves one record, or the records of a file.
 struct RecordsSaveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "save",

@@ -3,7 +3,7 @@ import CloudKitCodable
 import CloudKitCoreData
 import CloudKitServerCore
 
-/// Checks whether a deployed schema has everything that the app needs.
+/// A command that checks whether a deployed schema has everything that the app needs.
 struct SchemaCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",

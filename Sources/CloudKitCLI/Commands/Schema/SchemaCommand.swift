@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Works with schemas, in files and in the data of a local server.
+/// A command that works with schemas, in files and in the data of a local server.
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",

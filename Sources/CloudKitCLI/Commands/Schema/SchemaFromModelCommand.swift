@@ -3,7 +3,7 @@ import CloudKitCodable
 import CloudKitCoreData
 import Foundation
 
-/// Prints the schema that a Core Data or SwiftData model needs.
+/// A command that prints the schema that a Core Data or SwiftData model needs.
 struct SchemaFromModelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "from-model",

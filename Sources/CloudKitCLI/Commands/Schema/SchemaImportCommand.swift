@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudKitServerCore
 import CloudKitWebClient
 
-/// Replaces the schema of an environment by a file.
+/// A command that replaces the schema of an environment by a file.
 struct SchemaImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",

@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudKitServerCore
 import CloudKitWebClient
 
-/// Creates an API token.
+/// A command that creates an API token.
 struct TokensAPICommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "api",

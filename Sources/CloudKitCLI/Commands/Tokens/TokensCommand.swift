@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Creates and revokes credentials for a local server.
+/// A command that creates and revokes credentials for a local server.
 struct TokensCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tokens",

@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudKitServerCore
 import Foundation
 
-/// Revokes credentials of a local server.
+/// A command that revokes credentials of a local server.
 struct TokensRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",

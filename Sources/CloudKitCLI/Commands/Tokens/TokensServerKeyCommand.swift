@@ -3,7 +3,7 @@ import CloudKitServerCore
 import CloudKitWebClient
 import Foundation
 
-/// Registers a server-to-server key.
+/// A command that registers a server-to-server key.
 struct TokensServerKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "server-key",

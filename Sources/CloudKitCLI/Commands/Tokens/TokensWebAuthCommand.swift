@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudKitServerCore
 import CloudKitWebClient
 
-/// Signs a user in.
+/// A command that signs a user in.
 struct TokensWebAuthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "web-auth",

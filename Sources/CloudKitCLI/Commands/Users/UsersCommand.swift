@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Identifies users, and manages those of a local server.
+/// A command that identifies users, and manages those of a local server.
 struct UsersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "users",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Prints the caller's identity.
+/// A command that prints the caller's identity.
 struct UsersCurrentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "current",

@@ -4,7 +4,8 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Computes the expected values, with a model of merging that is derived from the guide alone.
+/// An oracle that computes the expected values, with a model of merging that is derived from the
+/// guide alone.
 ///
 /// It shares no code with the store: it reads rows with its own SQL, and the service's records from
 /// requests and through an observer, and it does not use journals. It ignores the store's internal
