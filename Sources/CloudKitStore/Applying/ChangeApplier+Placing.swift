@@ -119,7 +119,7 @@ extension ChangeApplier {
     }
 
     /// Returns the record of a row that cannot be written now; fields that the server cleared are
-    /// cleared when it can.
+    /// cleared once it is written.
     private func postponed(_ candidate: Candidate) throws -> KnownRecord {
         var known = candidate.known
         guard candidate.existing != nil else { return known }

@@ -308,8 +308,8 @@ struct ChangeApplier {
         }
     }
 
-    /// Returns the saves of this device that a record does not include: another device deleted the
-    /// record before it saw them, and a third created it again.
+    /// Returns the saved values of this device that a record lacks, because another device deleted
+    /// the record without knowing them and the record was created again.
     private func overrun(
         _ base: [String: StoreValue]?,
         by fields: [String: StoreValue],

@@ -27,7 +27,7 @@ struct LeavingTree {
         """
     }
 
-    /// The statement that removes the places of the leaving rows.
+    /// The statements that remove the places of the leaving rows.
     var leave: String {
         let row = "grdb_cloudkit_place"
         return """

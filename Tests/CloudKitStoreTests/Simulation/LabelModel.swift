@@ -88,8 +88,8 @@ struct LabelModel {
         return problems
     }
 
-    /// Returns whether the row that a label lost to may be deleted: a row with the name was deleted
-    /// that the label's creator did not know, or later.
+    /// Returns whether the row that a label lost to may be deleted, because a row with its name was
+    /// deleted later, or unknown to the label's creator.
     private func isGone(_ label: Label, _ row: String) -> Bool {
         labels.contains { other, rival in
             guard other != row, rival.name == label.name, let deleted = rival.deleted else {
